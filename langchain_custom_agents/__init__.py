@@ -1,0 +1,59 @@
+"""LangChain agents you can open.
+
+Importing this package costs next to nothing: every public name is loaded the first
+time it is used.
+
+Example:
+    >>> from langchain_custom_agents import ReActAgent, AgentExecutor  # doctest: +SKIP
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from langchain_custom_agents._version import __version__
+
+if TYPE_CHECKING:
+    from langchain_custom_agents.docstores.folder import FolderDocstore
+    from langchain_custom_agents.docstores.text import TextDocstore
+    from langchain_custom_agents.docstores.wikipedia import WikipediaDocstore
+    from langchain_custom_agents.tools.calculator import calculator_tool
+    from langchain_custom_agents.tools.docstore import docstore_tools
+    from langchain_custom_agents.tools.retriever import retriever_tool
+    from langchain_custom_agents.vectorstores.faiss import FAISSStore
+
+__all__ = (
+    "FAISSStore",
+    "FolderDocstore",
+    "TextDocstore",
+    "WikipediaDocstore",
+    "__version__",
+    "calculator_tool",
+    "docstore_tools",
+    "retriever_tool",
+)
+
+_HOMES = {
+    "FAISSStore": "vectorstores.faiss",
+    "FolderDocstore": "docstores.folder",
+    "TextDocstore": "docstores.text",
+    "WikipediaDocstore": "docstores.wikipedia",
+    "calculator_tool": "tools.calculator",
+    "docstore_tools": "tools.docstore",
+    "retriever_tool": "tools.retriever",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its home the first time it is asked for (PEP 562)."""
+    home = _HOMES.get(name)
+    if home is None:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Name what is public, loaded or not."""
+    return sorted(__all__)

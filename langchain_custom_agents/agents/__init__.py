@@ -1,0 +1,1 @@
+"""Agents to put where the stock ones stood."""

@@ -1,0 +1,1 @@
+"""Places where pages live: anything with a search method."""

@@ -1,0 +1,1 @@
+"""The embedded default: stand-ins for trying and testing, not language models."""
