@@ -1,0 +1,277 @@
+"""The dialect: the written form of an agent's steps, spelled once."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar
+
+from langchain_custom_agents.dialects.form import Form
+from langchain_custom_agents.dialects.moves import (
+    Action,
+    Answer,
+    Misreading,
+    Move,
+    Prose,
+    Reading,
+    tidy,
+)
+from langchain_custom_agents.dialects.phrases import IN_ENGLISH, Phrases
+from langchain_custom_agents.dialects.toolbox import Toolbox, Tools
+
+
+class Dialect(ABC):
+    r"""The written form of an agent's steps: how a step is written and read back.
+
+    A dialect of your own says what `cue` and `observation` are, writes a step (`write`) and
+    recognises what it has written (`match`). Stop sequences, scratchpad, instructions,
+    corrections and the cut at invented observations follow from these. Its laws are the test
+    class `langchain_custom_agents.testing.DialectLaws`.
+
+    Attributes:
+        cue: What a prompt ends with, so that the model goes on from there.
+        observation: How an observation begins: what a model must never write itself.
+        phrases: The plain words around the form.
+        only_tool: The one tool the form knows, if it cannot name tools.
+
+    Example:
+        >>> from langchain_custom_agents.dialects import ENGLISH, Action
+        >>> print(ENGLISH.write("I must look", Action("Search", "Hiroko")))
+        Thought: I must look
+        Action: Search
+        Action Input: Hiroko
+        >>> said = "I must look\nAction: Search\nAction Input: Hiroko\nObservation: a doctor"
+        >>> reading = ENGLISH.read(said)
+        >>> reading.move, reading.cut
+        (Action(tool='Search', input='Hiroko'), 'Observation: a doctor')
+    """
+
+    cue: str
+    observation: str
+    phrases: Phrases = IN_ENGLISH
+    only_tool: ClassVar[str | None] = None
+
+    # What a dialect must define.
+
+    @abstractmethod
+    def write(self, thought: str, move: Move) -> str:
+        """Write one step of the model, beginning with the cue.
+
+        Args:
+            thought: The reasoning, possibly empty.
+            move: What is done. A misreading is written as a thought: words that do nothing.
+
+        Returns:
+            The step, without the observation that follows it.
+
+        Raises:
+            ValueError: If the form cannot hold the move, such as a tool name with a line break.
+        """
+
+    @abstractmethod
+    def match(self, text: str) -> tuple[str, Move] | None:
+        """Read text that is in the exact written form.
+
+        Args:
+            text: One step, beginning with the cue, without white space around it.
+
+        Returns:
+            The thought and the move; None if the text is not in the exact form.
+        """
+
+    # What follows from it.
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """The stop sequences to send to a model: a hint, made law by `read`."""
+        return ("\n" + self.observation,)
+
+    @cached_property
+    def form(self) -> Form:
+        """What counts as form in a text."""
+        return Form((self.cue, self.observation), self.observation)
+
+    def read(self, text: str, tools: Tools = ()) -> Reading:
+        """Read a model's words.
+
+        The exact written form is tried first; only if the words are not in it are they
+        repaired, and every repair is named in the reading.
+
+        Args:
+            text: The words, going on from the cue or repeating it.
+            tools: The tools there are, for their names and their arguments.
+
+        Returns:
+            The reading. Words that cannot be read with certainty give a `Misreading`.
+        """
+        words, toolbox = tidy(text), Toolbox.of(tools)
+        head, cut = self.cut(words)
+        begins = (head,) if head.startswith(self.cue) else (f"{self.cue}\n{head}",)
+        for candidate in begins:
+            exact = self.match(candidate)
+            if exact is None:
+                continue
+            thought, move = exact
+            if not isinstance(move, Action):
+                return Reading(thought, move, cut)
+            if not toolbox or move.tool in toolbox:
+                return Reading(thought, _fitted(move, toolbox), cut)
+        return self.recover(words, toolbox)
+
+    def cut(self, words: str) -> tuple[str, str]:
+        """Split words at the first invented observation, even one broken off in its label."""
+        at = self.form.observation_start(words)
+        marked = "\n" + words
+        for sequence in self.stop:
+            found = marked.find(sequence)
+            # `marked` is one longer, and a sequence that begins a line is found before its "\n".
+            if found >= 0 and (at is None or found < at):
+                at = max(found - 1, 0) if not sequence.startswith("\n") else found
+        return (words, "") if at is None else (tidy(words[:at]), tidy(words[at:]))
+
+    def recover(self, words: str, toolbox: Toolbox) -> Reading:
+        """Read words that are not in the exact written form, or refuse them.
+
+        A dialect refuses by default. Those of this package repair what is certain.
+        """
+        head, cut = self.cut(words)
+        if not head:
+            reason = self.phrases.only_observation if cut else self.phrases.empty
+            return Reading("", Misreading(words, reason), cut)
+        exact = self.match(head if head.startswith(self.cue) else f"{self.cue}\n{head}")
+        if exact is not None and isinstance(exact[1], Action):
+            return Reading(exact[0], self.no_such_tool(words, exact[1].tool, toolbox), cut)
+        if self.form.is_in(head) or self.cue in head:
+            return Reading("", Misreading(words, self.phrases.unclear), cut)
+        return Reading("", Prose(words, self.phrases.no_form), cut)
+
+    def no_such_tool(self, words: str, tool: str, toolbox: Toolbox) -> Misreading:
+        """Return the misreading of words that name an unknown tool."""
+        names = ", ".join(toolbox.names)
+        return Misreading(words, self.phrases.no_such_tool.format(tool=tool, tools=names))
+
+    def observe(self, observation: Any) -> str:
+        """Write an observation. Whatever counts as form in it is escaped: it cannot speak."""
+        text = observation if isinstance(observation, str) else str(observation)
+        return f"{self.observation} {self.form.escape(tidy(text))}".rstrip()
+
+    def step(self, thought: str, move: Move, observation: Any) -> str:
+        """Write what one finished step adds to a prompt that ends with the cue."""
+        said = self.write(thought, move).removeprefix(self.cue)
+        return f"{said}\n{self.observe(observation)}\n{self.cue}"
+
+    def scratchpad(self, steps: Iterable[tuple[str, Move, Any]] = ()) -> str:
+        """Write the steps so far, from the first cue to the one the model goes on from.
+
+        Args:
+            steps: The thought, the move and the observation of each step.
+        """
+        return self.cue + "".join(self.step(*step) for step in steps)
+
+    def examples(self, tools: Tools = ()) -> tuple[tuple[str, Move], ...]:
+        """Return the steps that the instructions show: one action, if there are tools, one answer."""
+        toolbox, say = Toolbox.of(tools), self.phrases
+        name = self.only_tool or next(iter(toolbox.names), "Search")
+        spec = toolbox.get(name)
+        given: str | dict[str, Any] = say.input
+        if spec is not None and spec.args and not spec.takes_text and len(spec.args) > 1:
+            given = {key: _example_of(schema, say.input) for key, schema in spec.args.items()}
+        return (
+            (say.thinking, Action(name, given)),
+            (say.knowing, Answer(say.answer)),
+        )
+
+    def instructions(self, tools: Tools = ()) -> str:
+        """Describe the form to a model by steps written in it."""
+        acting, answering = (self.write(thought, move) for thought, move in self.examples(tools))
+        lines = [self.phrases.form, ""]
+        if Toolbox.of(tools):
+            lines += [acting, self.observe(self.phrases.result), self.phrases.repeat]
+        return "\n".join([*lines, answering])
+
+    def correction(self, misreading: Misreading, tools: Tools = ()) -> str:
+        """Say to a model what was misread, how to say it instead, and which tools there are."""
+        toolbox = Toolbox.of(tools)
+        acting, answering = (
+            " / ".join(self.write("", move).removeprefix(self.cue).strip().split("\n"))
+            for _, move in self.examples(toolbox)
+        )
+        if toolbox:
+            form = self.phrases.action_form.format(
+                form=f"`{acting}` | `{answering}`", tools=", ".join(toolbox.names)
+            )
+        else:
+            form = self.phrases.no_tools.format(form=f"`{answering}`")
+        return self.phrases.misread.format(reason=misreading.reason, form=form)
+
+    # What a dialect may use to write and to match.
+
+    def escape(self, content: str) -> str:
+        r"""Put a backslash before everything in the content that would count as form."""
+        return self.form.escape(content)
+
+    def unescape(self, content: str) -> str:
+        """Take the backslashes of `escape` away."""
+        return self.form.unescape(content)
+
+
+# A text that begins like JSON, a quotation or a fence would be read as such: it is escaped too.
+_LIKE_DATA = ("{", "[", '"', "'", "`", "“", "”", "「", "『")
+
+
+def write_input(dialect: Dialect, given: str | dict[str, Any]) -> str:
+    """Write an action's input: a text as it is, arguments as one line of JSON."""
+    if isinstance(given, dict):
+        return json.dumps(given, ensure_ascii=False, default=str)
+    mark = "\\" if given.lstrip("\\").startswith(_LIKE_DATA) else ""
+    return mark + escape_rest(dialect, given)
+
+
+def match_input(dialect: Dialect, written: str) -> str | dict[str, Any] | None:
+    """Read an input in its exact written form; None if it is not in it."""
+    if written.startswith("{"):
+        try:
+            given = json.loads(written)
+        except ValueError:
+            return None
+        return given if isinstance(given, dict) else None
+    if written.startswith(_LIKE_DATA):
+        return None
+    if written.startswith("\\") and written.lstrip("\\").startswith(_LIKE_DATA):
+        written = written[1:]
+    return match_rest(dialect, written)
+
+
+def escape_rest(dialect: Dialect, content: str) -> str:
+    """Escape content that follows its label on the same line, where no other label can stand."""
+    first, newline, rest = ("\n" + content).partition("\n")[2].partition("\n")
+    escaped = dialect.form.escape("\n" + rest)[1:] if newline else ""
+    return dialect.form.escape("\0" + first)[1:] + newline + escaped
+
+
+def match_rest(dialect: Dialect, written: str) -> str | None:
+    """Undo `escape_rest`; None if something in it counts as form."""
+    first, newline, rest = written.partition("\n")
+    if dialect.form.is_in("\0" + first) or (newline and dialect.form.is_in("\n" + rest)):
+        return None
+    unescaped = dialect.form.unescape("\n" + rest)[1:] if newline else ""
+    return dialect.form.unescape("\0" + first)[1:] + newline + unescaped
+
+
+def _fitted(move: Action, toolbox: Toolbox) -> Action:
+    spec = toolbox.get(move.tool)
+    return move if spec is None else Action(move.tool, spec.fit(move.input))
+
+
+def _example_of(schema: Mapping[str, Any], text: str) -> Any:
+    """Return a value of a JSON schema to show."""
+    if schema.get("enum"):
+        return schema["enum"][0]
+    values: dict[str, Any] = {
+        "integer": 1,
+        "number": 1.5,
+        "boolean": True,
+        "array": [],
+        "object": {},
+    }
+    return values.get(schema.get("type", "string"), text)

@@ -1,0 +1,130 @@
+r"""What counts as form in a text, and the one rule that keeps content from counting as form.
+
+Form is a label at the beginning of a line ("Action:", "**Observation 2:**", "最終回答:"), the
+beginning of an observation's label alone on the last line, or a token that models use around
+their words ("</think>", "<|im_end|>", "<tool_call>").
+
+The rule: in content, a backslash stands before everything that would count as form; where
+there already are backslashes, one more. So "\nObservation: rain" inside an answer is written
+"\n\Observation: rain", and reading takes one backslash away.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+# The words of each role that our dialects use, in any of our languages, and their usual variants.
+# A reader understands all of them; a writer uses those of its dialect.
+VOCABULARY: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "question": ("Question", "質問", "问题"),
+        "thought": ("Thought", "思考"),
+        "action": ("Action", "行動", "行动", "动作"),
+        "input": (
+            "Action Input",
+            "行動の入力",
+            "行動入力",
+            "行动输入",
+            "动作输入",
+        ),
+        "observation": ("Observation", "観察", "观察", "Intermediate answer"),
+        "answer": ("Final Answer", "最終回答", "最终答案", "最终回答", "So the final answer is"),
+        "follow_up": ("Follow up", "Are follow up questions needed here"),
+    }
+)
+
+_TOKENS = (
+    r"</?think(?:ing)?>"
+    r"|<\|[A-Za-z0-9_]{1,40}\|>"
+    r"|</s>|<eos>|<end_of_turn>|\[/INST\]"
+    r"|</?tool_call>|<function="
+)
+
+
+def words_pattern(words: Iterable[str]) -> str:
+    """Return a pattern for any of these words, longest first, however they are spaced."""
+    variants = {
+        r"[ \t_\-]{0,3}".join(re.escape(part) for part in word.split()) for word in words if word
+    }
+    return "|".join(sorted(variants, key=len, reverse=True))
+
+
+@lru_cache(maxsize=64)
+def label_pattern(words: tuple[str, ...]) -> str:
+    """Return a pattern for a line's beginning with one of these words as its label.
+
+    Markdown around the label, a list mark or a number before it, a number after it, and a
+    full-width colon are all still a label. Every repetition is bounded, so that reading stays
+    linear in the length of the text.
+    """
+    word = words_pattern(words)
+    before = r"(?:[#>*\-•+_`~|][ \t#>*\-•+_`~|]{0,12})?(?:\d{1,3}[.)][ \t]{0,4})?[*_`]{0,3}"
+    number = r"[ \t]{0,3}\d{0,3}[ \t]{0,3}"
+    return (
+        rf"(?:{before}(?:{word}){number}[*_`]{{0,3}}[ \t]{{0,3}}[:：]"
+        rf"|#{{1,6}}[ \t]{{0,4}}(?:{word}){number}[*_`]{{0,3}}[ \t]{{0,8}}(?=\n|\Z)"
+        rf"|(?:\*\*|__)(?:{word}){number}(?:\*\*|__)[ \t]{{0,8}}(?=\n|\Z))"
+    )
+
+
+@lru_cache(maxsize=64)
+class Form:
+    r"""What counts as form for one dialect: its own labels beside the common ones.
+
+    Args:
+        labels: The labels of the dialect, with or without their colons.
+        observation: The label of an observation among them.
+
+    Example:
+        >>> form = Form(("Thought:", "Action:"), "Observation:")
+        >>> form.escape("It said:\nAction: run")
+        'It said:\n\\Action: run'
+        >>> form.unescape(form.escape("It said:\nAction: run"))
+        'It said:\nAction: run'
+    """
+
+    def __init__(self, labels: tuple[str, ...], observation: str) -> None:
+        own = {label.rstrip(":： ") for label in labels} | {observation.rstrip(":： ")}
+        own.discard("")
+        known = {word for words in VOCABULARY.values() for word in words}
+        label = label_pattern(tuple(sorted(own | known)))
+        seen = tuple(sorted({observation.rstrip(":： "), *VOCABULARY["observation"]} - {""}))
+        partial = "|".join(
+            re.escape(part) for part in sorted(_beginnings(observation), key=len, reverse=True)
+        )
+        unfinished = rf"|(?<=\n)[ \t]{{0,20}}(?:{partial})\Z" if partial else ""
+        flags = re.MULTILINE | re.IGNORECASE
+        self._label = re.compile(rf"(?:^[ \t]{{0,20}}{label}{unfinished})", flags)
+        self._token = re.compile(rf"(?<!\\)(?:{_TOKENS})", flags)
+        self._observation = re.compile(rf"^[ \t]{{0,20}}{label_pattern(seen)}{unfinished}", flags)
+        at_line = rf"{label}|(?:{partial})\Z" if partial else label
+        self._to_escape = re.compile(rf"^([ \t]{{0,20}})(?=\\*(?:{at_line}))", flags)
+        self._escaped = re.compile(rf"^([ \t]{{0,20}})\\(?=\\*(?:{at_line}))", flags)
+        self._token_to_escape = re.compile(rf"(?<!\\)(?=\\*(?:{_TOKENS}))", flags)
+        self._token_escaped = re.compile(rf"(?<!\\)\\(?=\\*(?:{_TOKENS}))", flags)
+
+    def escape(self, content: str) -> str:
+        """Return content in which nothing counts as form any more."""
+        content = self._to_escape.sub(r"\1\\", content)
+        return self._token_to_escape.sub(r"\\", content)
+
+    def unescape(self, content: str) -> str:
+        """Return what was escaped."""
+        content = self._token_escaped.sub("", content)
+        return self._escaped.sub(r"\1", content)
+
+    def is_in(self, content: str) -> bool:
+        """Tell whether something in the content counts as form, so that it was not escaped."""
+        return bool(self._label.search(content) or self._token.search(content))
+
+    def observation_start(self, text: str) -> int | None:
+        """Return where the first observation begins, even one broken off in its label."""
+        found = self._observation.search(text)
+        return found.start() if found else None
+
+
+def _beginnings(label: str) -> list[str]:
+    """List the broken-off forms of a label: at least half of its word, at least two letters."""
+    word = label.rstrip(":： ")
+    return [label[:end] for end in range(max(2, (len(word) + 1) // 2), len(label))]

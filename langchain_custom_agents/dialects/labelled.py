@@ -1,0 +1,245 @@
+"""Steps under labels: Thought, Action, Action Input, Observation, Final Answer."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from typing_extensions import Self
+
+from langchain_custom_agents.dialects.base import (
+    Dialect,
+    escape_rest,
+    match_input,
+    match_rest,
+    write_input,
+)
+from langchain_custom_agents.dialects.form import Form
+from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, Move, Reading, tidy
+from langchain_custom_agents.dialects.phrases import IN_CHINESE, IN_ENGLISH, IN_JAPANESE, Phrases
+from langchain_custom_agents.dialects.recovery import recover
+from langchain_custom_agents.dialects.toolbox import Toolbox
+
+# A tool name in quotes, brackets or markdown is somebody's mark-up around a name.
+_MARKUP = "`*_\"'“”「」[](){}<>:："
+_NOT_A_NAME = re.compile(r"[\n\r]|\A\s*\Z")
+
+
+def _language_of(labels: Mapping[str, str]) -> Phrases:
+    words = "".join(labels.values())
+    if re.search(r"[\u3040-\u30ff観動終質]", words):
+        return IN_JAPANESE
+    return IN_CHINESE if re.search(r"[\u4e00-\u9fff]", words) else IN_ENGLISH
+
+
+@dataclass(frozen=True)
+class LabelledDialect(Dialect):
+    """What the dialects with labels share: the labels as fields, and the common reading.
+
+    Args:
+        thought: The label of the reasoning; it is the cue.
+        action: The label of the action.
+        observation: The label of what a tool returned.
+        question: The label of the question.
+        phrases: The plain words around the form; in the labels' language if not given.
+
+    Raises:
+        ValueError: If a label is empty, holds a line break, or is given twice.
+    """
+
+    thought: str = "Thought:"
+    action: str = "Action:"
+    observation: str = "Observation:"
+    question: str = "Question:"
+    phrases: Phrases = IN_ENGLISH
+
+    def __post_init__(self) -> None:
+        seen: dict[str, str] = {}
+        for name, label in self.labels.items():
+            word = tidy(label).rstrip(":：").rstrip()
+            if not word or "\n" in label or "\r" in label:
+                msg = f"The label {name!r} of a dialect must be one word or more on one line."
+                raise ValueError(msg)
+            if word.lower() in seen:
+                msg = (
+                    f"The labels {seen[word.lower()]!r} and {name!r} of a dialect are both "
+                    f"{label!r}; each label must be told from the others."
+                )
+                raise ValueError(msg)
+            seen[word.lower()] = name
+            object.__setattr__(self, name, self._spelled(tidy(label)))
+        if self.phrases is IN_ENGLISH:
+            object.__setattr__(self, "phrases", _language_of(self.labels))
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels by the names of their fields."""
+        return {
+            "thought": self.thought,
+            "action": self.action,
+            "observation": self.observation,
+            "question": self.question,
+        }
+
+    def _spelled(self, label: str) -> str:
+        return label if label.endswith((":", "：")) else label + ":"
+
+    @property
+    def cue(self) -> str:  # type: ignore[override]
+        """The label of the reasoning: a step begins with a thought."""
+        return self.thought
+
+    @cached_property
+    def form(self) -> Form:
+        """What counts as form in a text."""
+        return Form(tuple(self.labels.values()), self.observation)
+
+    def recover(self, words: str, toolbox: Toolbox) -> Reading:
+        """Repair what is certain in words that are not in the exact form, or refuse them."""
+        return recover(self, words, toolbox)
+
+    def with_phrases(self, phrases: Phrases) -> Self:
+        """Return the same form with other plain words around it."""
+        return replace(self, phrases=phrases)
+
+    # The parts of a step.
+
+    def _write_thought(self, thought: str) -> str:
+        return f"{self.thought} {self.escape(tidy(thought))}".rstrip()
+
+    def _match_thought(self, written: str) -> str | None:
+        content = tidy(written)
+        return None if self.form.is_in(content) else self.unescape(content)
+
+    def _checked_name(self, tool: str) -> str:
+        if _NOT_A_NAME.search(tool) or tool[0] in _MARKUP or tool[-1] in _MARKUP:
+            msg = (
+                f"The tool name {tool!r} cannot be written in {type(self).__name__}: a name is on "
+                f"one line and neither begins nor ends with one of {_MARKUP}."
+            )
+            raise ValueError(msg)
+        return tool
+
+    def _matched_name(self, written: str) -> str | None:
+        name = written.strip()
+        bad = _NOT_A_NAME.search(name) or name[0] in _MARKUP or name[-1] in _MARKUP
+        return None if bad else name
+
+
+@dataclass(frozen=True)
+class Labelled(LabelledDialect):
+    r"""Thought, Action, Action Input, Observation, Final Answer, in words of any language.
+
+    Args:
+        thought: The label of the reasoning; it is the cue.
+        action: The label of the tool's name.
+        observation: The label of what the tool returned.
+        question: The label of the question.
+        phrases: The plain words around the form; in the labels' language if not given.
+        action_input: The label of the tool's input.
+        final_answer: The label of the answer.
+
+    Raises:
+        ValueError: If a label is empty, holds a line break, or is given twice.
+
+    Example:
+        >>> german = Labelled(thought="Gedanke", action="Handlung", action_input="Eingabe",
+        ...                   observation="Beobachtung", final_answer="Antwort", question="Frage")
+        >>> print(german.write("Ich suche", Action("Suche", "Hiroko")))
+        Gedanke: Ich suche
+        Handlung: Suche
+        Eingabe: Hiroko
+    """
+
+    action_input: str = "Action Input:"
+    final_answer: str = "Final Answer:"
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels by the names of their fields."""
+        return {
+            **super().labels,
+            "action_input": self.action_input,
+            "final_answer": self.final_answer,
+        }
+
+    def write(self, thought: str, move: Move) -> str:
+        """Write one step; see `Dialect.write`."""
+        if isinstance(move, Misreading):
+            return self._write_thought(move.heard)
+        lead = self._write_thought(thought)
+        if isinstance(move, Answer):
+            return f"{lead}\n{self.final_answer} {escape_rest(self, move.text)}".rstrip()
+        name = self._checked_name(move.tool)
+        if self._is_answer(name):
+            msg = f"A tool cannot be named {name!r}: in this dialect that means the answer."
+            raise ValueError(msg)
+        given = write_input(self, move.input)
+        return f"{lead}\n{self.action} {name}\n{self.action_input} {given}".rstrip()
+
+    def match(self, text: str) -> tuple[str, Move] | None:
+        """Read text in the exact written form; see `Dialect.match`."""
+        parts = self._line_labels.split(text)
+        before, labels, contents = parts[0], parts[1::2], parts[2::2]
+        if before or not labels or labels[0] != self.thought:
+            return None
+        thought = self._match_thought(contents[0])
+        if thought is None:
+            return None
+        if labels[1:] == [self.final_answer]:
+            answer = match_rest(self, contents[1].strip())
+            return (thought, Answer(answer)) if answer else None
+        if labels[1:] == [self.action, self.action_input]:
+            name = self._matched_name(contents[1])
+            given = match_input(self, contents[2].strip())
+            if name is None or given is None or self._is_answer(name):
+                return None
+            return thought, Action(name, given)
+        return None
+
+    @cached_property
+    def _line_labels(self) -> re.Pattern[str]:
+        labels = (self.thought, self.action, self.action_input, self.final_answer)
+        return re.compile(rf"^({'|'.join(re.escape(label) for label in labels)})", re.MULTILINE)
+
+    def _is_answer(self, name: str) -> bool:
+        return name.casefold() == self.final_answer.rstrip(":：").casefold()
+
+
+@dataclass(frozen=True)
+class Conversational(Labelled):
+    """The labelled form in which the answer is what the AI says, for chats.
+
+    Args:
+        final_answer: How the answer begins: what the AI is called in the conversation.
+
+    Example:
+        >>> print(Conversational().write("No tool is needed", Answer("Hello!")))
+        Thought: No tool is needed
+        AI: Hello!
+    """
+
+    final_answer: str = "AI:"
+
+
+ENGLISH = Labelled()
+
+JAPANESE = Labelled(
+    question="質問:",
+    thought="思考:",
+    action="行動:",
+    action_input="行動の入力:",
+    observation="観察:",
+    final_answer="最終回答:",
+    phrases=IN_JAPANESE,
+)
+
+CHINESE = Labelled(
+    question="问题:",
+    thought="思考:",
+    action="行动:",
+    action_input="行动输入:",
+    observation="观察:",
+    final_answer="最终答案:",
+    phrases=IN_CHINESE,
+)

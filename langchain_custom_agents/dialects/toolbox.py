@@ -1,0 +1,128 @@
+"""The tools a reader knows of: their names and what they take."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from langchain_core.tools import BaseTool, Tool
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """One tool, as far as writing and reading need to know it.
+
+    Args:
+        name: The name a model must use.
+        description: What it does.
+        args: JSON schema of each argument by name; None if nothing is known of them.
+        required: The arguments that must be given.
+        takes_text: Whether the tool wants one plain text whatever its argument is called.
+
+    Example:
+        >>> ToolSpec("Search").args is None
+        True
+    """
+
+    name: str
+    description: str = ""
+    args: Mapping[str, Any] | None = None
+    required: tuple[str, ...] = ()
+    takes_text: bool = False
+
+    @classmethod
+    def of(cls, tool: "ToolLike") -> "ToolSpec":
+        """Describe a LangChain tool, a JSON function schema, or a bare name.
+
+        Raises:
+            TypeError: If it is none of these.
+        """
+        if isinstance(tool, ToolSpec):
+            return tool
+        if isinstance(tool, str):
+            return cls(tool)
+        if isinstance(tool, BaseTool):
+            schema = tool.tool_call_schema
+            properties = schema if isinstance(schema, dict) else schema.model_json_schema()
+            return cls(
+                name=tool.name,
+                description=tool.description,
+                args=tool.args if isinstance(tool, Tool) else properties.get("properties", {}),
+                required=tuple(properties.get("required", ())),
+                takes_text=isinstance(tool, Tool),
+            )
+        if isinstance(tool, Mapping) and "name" in tool.get("function", tool):
+            function = tool.get("function", tool)
+            parameters = function.get("parameters") or {}
+            return cls(
+                name=function["name"],
+                description=function.get("description") or "",
+                args=parameters.get("properties"),
+                required=tuple(parameters.get("required", ())),
+            )
+        msg = (
+            f"A tool is a LangChain tool, a function schema with a name, or a name; "
+            f"{type(tool).__name__} is none of them."
+        )
+        raise TypeError(msg)
+
+    def fit(self, given: str | dict[str, Any]) -> str | dict[str, Any]:
+        """Return the input in the shape the tool takes.
+
+        A JSON object for a tool that takes one text, and does not look like its arguments, is
+        that text: a request body, say.
+        """
+        if not self.takes_text or isinstance(given, str):
+            return given
+        if len(given) == 1 and set(given) <= {*(self.args or ()), "__arg1"}:
+            return given
+        return json.dumps(given, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """Tools by name. Made once for an agent; a reader takes it wherever it takes tools.
+
+    Args:
+        specs: The tools, in the order they are offered.
+
+    Example:
+        >>> [spec.name for spec in Toolbox.of(["Search", "Lookup"])]
+        ['Search', 'Lookup']
+    """
+
+    specs: tuple[ToolSpec, ...] = ()
+    _by_name: dict[str, ToolSpec] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {spec.name: spec for spec in self.specs})
+
+    @classmethod
+    def of(cls, tools: "Tools") -> "Toolbox":
+        """Make a toolbox of whatever describes tools; a toolbox stays what it is."""
+        if isinstance(tools, Toolbox):
+            return tools
+        return cls(tuple(ToolSpec.of(tool) for tool in tools))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names, in order."""
+        return tuple(self._by_name)
+
+    def __iter__(self) -> Iterator[ToolSpec]:
+        return iter(self.specs)
+
+    def __len__(self) -> int:
+        return len(self.specs)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def get(self, name: str) -> ToolSpec | None:
+        """Return the tool of exactly this name."""
+        return self._by_name.get(name)
+
+
+ToolLike: TypeAlias = ToolSpec | BaseTool | Mapping[str, Any] | str
+Tools: TypeAlias = Toolbox | Iterable[ToolLike]
