@@ -1,0 +1,244 @@
+"""Search and Lookup: reading the pages of a docstore as the ReAct paper does."""
+
+from collections.abc import Hashable
+from typing import Any, Literal
+
+from langchain_core.callbacks import AsyncCallbackManagerForToolRun, CallbackManagerForToolRun
+from langchain_core.documents import Document
+from langchain_core.runnables import RunnableConfig, run_in_executor
+from langchain_core.tools import BaseTool
+from pydantic import ConfigDict, Field
+
+from langchain_custom_agents.docstores.base import Docstore
+from langchain_custom_agents.tools._input import ToolInput, failure, refusal
+from langchain_custom_agents.tools._pages import OpenPage, OpenPages, fork_context, run_key
+from langchain_custom_agents.tools._passages import Page, Passage, clip, estimate_tokens, fold
+
+__all__ = ("docstore_tools",)
+
+_NOTHING_OPEN = "No page is open. Search for a page first, then Lookup a word in it."
+
+
+def docstore_tools(
+    docstore: Docstore, *, search_tokens: int = 300, lookup_tokens: int = 120
+) -> list[BaseTool]:
+    r"""Make the two tools of the ReAct paper over a docstore.
+
+    `Search` opens a page by its title and shows its first paragraphs and the names of its
+    sections. `Lookup` walks through the sentences of the open page that hold a word, one at each
+    call: "(Result 1/3) ...". As in the paper's environment, a search that finds nothing leaves the
+    open page open, and says so. Whatever goes wrong is a sentence for the model.
+
+    One set of tools serves any number of runs at the same time, in threads and in asyncio, under
+    LangChain's `AgentExecutor`, `create_agent` and by hand: each thread of conversation
+    (`configurable.thread_id`), else each run, else each context has its own open page. The pages
+    of the latest 1,000 runs are remembered, up to 32 million letters.
+
+    What was shown travels as the artifact, a `Document` whose metadata is the page's (title,
+    source, license, ...), so that answers can name their sources. Searches for a miss have none.
+
+    Args:
+        docstore: Anything with `search(str) -> str | Document`; `asearch` is used where it exists.
+        search_tokens: About how many tokens of a page Search may show.
+        lookup_tokens: About how many tokens of a paragraph Lookup may show around its sentence;
+            0 shows the sentence alone.
+
+    Returns:
+        The tools `Search` and `Lookup`, in this order.
+
+    Raises:
+        TypeError: If the docstore has no `search`.
+        ValueError: If a budget is too small.
+
+    Source:
+        Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models",
+        https://arxiv.org/abs/2210.03629, section 3.1.
+
+    Example:
+        >>> from langchain_custom_agents import TextDocstore
+        >>> search, lookup = docstore_tools(TextDocstore({"Ayako": "Ayako paints. Ayako sings."}))
+        >>> search.run("Ayako")
+        'Ayako paints. Ayako sings.'
+        >>> lookup.run("sings")
+        '(Result 1/1) Ayako sings.\nContext: Ayako paints. Ayako sings.'
+    """
+    if not isinstance(docstore, Docstore):
+        msg = (
+            f"`docstore` is {type(docstore).__name__}, which has no `search` method; give a "
+            "docstore such as TextDocstore, FolderDocstore or WikipediaDocstore."
+        )
+        raise TypeError(msg)
+    if search_tokens < 1 or lookup_tokens < 0:
+        msg = "`search_tokens` must be at least 1 and `lookup_tokens` at least 0."
+        raise ValueError(msg)
+    pages = OpenPages()
+    return [
+        _Search(docstore=docstore, pages=pages, tokens=search_tokens),
+        _Lookup(pages=pages, tokens=lookup_tokens),
+    ]
+
+
+class _DocstoreTool(BaseTool):
+    """What Search and Lookup have in common."""
+
+    args_schema: Any = ToolInput
+    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
+    handle_validation_error: Any = refusal
+    pages: OpenPages = Field(repr=False, exclude=True)
+    tokens: int
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the tool; what it opens is open in the caller's context."""
+        fork_context()
+        return super().run(*args, **kwargs)
+
+    async def arun(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the tool asynchronously; what it opens is open in the caller's context."""
+        fork_context()
+        return await super().arun(*args, **kwargs)
+
+
+class _Search(_DocstoreTool):
+    name: str = "Search"
+    description: str = (
+        "Opens the page with a title and shows its beginning. Input: the title, for example the "
+        "name of a person, a place or a thing. If there is no such page, similar titles are shown."
+    )
+    docstore: Any = Field(repr=False, exclude=True)
+
+    def _run(
+        self,
+        query: str,
+        config: RunnableConfig | None = None,
+        run_manager: CallbackManagerForToolRun | None = None,
+    ) -> tuple[str, Document | None]:
+        if not (term := query.strip()):
+            return _no_title()
+        key = run_key(config, run_manager.parent_run_id if run_manager else None)
+        try:
+            found = self.docstore.search(term)
+        except Exception as error:  # noqa: BLE001 - whatever a docstore raises, the run goes on
+            return failure(self.name, error), None
+        return self._opened(term, found, key)
+
+    async def _arun(
+        self,
+        query: str,
+        config: RunnableConfig | None = None,
+        run_manager: AsyncCallbackManagerForToolRun | None = None,
+    ) -> tuple[str, Document | None]:
+        if not (term := query.strip()):
+            return _no_title()
+        key = run_key(config, run_manager.parent_run_id if run_manager else None)
+        try:
+            if hasattr(self.docstore, "asearch"):
+                found = await self.docstore.asearch(term)
+            else:
+                found = await run_in_executor(None, self.docstore.search, term)
+        except Exception as error:  # noqa: BLE001 - whatever a docstore raises, the run goes on
+            return failure(self.name, error), None
+        return self._opened(term, found, key)
+
+    def _opened(self, term: str, found: Any, key: Hashable | None) -> tuple[str, Document | None]:
+        if isinstance(found, Document):
+            page = Page(found, term)
+            self.pages.change(key, lambda _: OpenPage(page))
+            return _shown(page, term, self.tokens)
+        sentence = str(found).strip() if found else f'Could not find "{term}".'
+        still_open = self.pages.change(key, lambda opened: opened)
+        if still_open:
+            sentence += f' Lookup still reads the page "{still_open.page.title}".'
+        return sentence, None
+
+
+class _Lookup(_DocstoreTool):
+    name: str = "Lookup"
+    description: str = (
+        "Finds a word in the page that Search opened last and shows the next sentence that holds "
+        "it. Input: the word. The same word again shows the next place where it stands."
+    )
+
+    def _run(
+        self,
+        query: str,
+        config: RunnableConfig | None = None,
+        run_manager: CallbackManagerForToolRun | AsyncCallbackManagerForToolRun | None = None,
+    ) -> tuple[str, Document | None]:
+        if not (word := fold(query)):
+            return "Lookup needs a word to look for in the open page.", None
+        key = run_key(config, run_manager.parent_run_id if run_manager else None)
+        opened = self.pages.change(key, lambda opened: opened and opened.look_up(word))
+        if opened is None:
+            return _NOTHING_OPEN, None
+        return _looked_up(opened, " ".join(query.split()), self.tokens)
+
+    async def _arun(
+        self,
+        query: str,
+        config: RunnableConfig | None = None,
+        run_manager: AsyncCallbackManagerForToolRun | None = None,
+    ) -> tuple[str, Document | None]:
+        return self._run(query, config, run_manager)
+
+
+def _no_title() -> tuple[str, None]:
+    return "Search needs a title to look for, for example the name of a person or a place.", None
+
+
+def _shown(page: Page, term: str, budget: int) -> tuple[str, Document]:
+    """Show the beginning of a page, its sections, and the pages it is related to."""
+    whole = estimate_tokens(page.text) <= budget
+    text = page.text.strip() if whole else _beginning(page, budget)
+    lines = [text or "The page is empty."]
+    # The model must see that it reads another page than the one it named.
+    if fold(page.title) != fold(term.replace("_", " ")):
+        lines.insert(0, f'Page "{page.title}":')
+    if page.sections and not whole:
+        lines.append(clip(f"Sections: {'; '.join(page.sections)}", budget // 3 + 10))
+    if related := page.metadata.get("related"):
+        lines.append(clip(f"Related pages: {'; '.join(map(str, related))}", budget // 3 + 10))
+    return "\n".join(lines), Document(text, metadata={**page.metadata, "title": page.title})
+
+
+def _beginning(page: Page, budget: int) -> str:
+    """Take whole paragraphs from the start while they fit; the first is shortened if it must be."""
+    shown: list[str] = []
+    last = ""
+    for section, paragraph in page.paragraphs:
+        text = paragraph if section == last else f"{section}: {paragraph}"
+        cost = estimate_tokens(text)
+        if cost > budget:
+            if not shown:
+                shown.append(clip(text, budget))
+            break
+        shown.append(text)
+        budget -= cost
+        last = section
+    return "\n".join(shown)
+
+
+def _looked_up(opened: OpenPage, asked: str, budget: int) -> tuple[str, Document | None]:
+    """Show the sentence whose turn it is, and the paragraph around it."""
+    page = opened.page
+    hits: list[Passage] = [passage for folded, passage in page.passages if opened.word in folded]
+    if not hits:
+        return f'No results for "{asked}" in the page "{page.title}".', None
+    if opened.times > len(hits):
+        return (
+            f'No more results for "{asked}" in the page "{page.title}": '
+            f"all {len(hits)} were shown. Lookup another word or Search another page."
+        ), None
+    hit = hits[opened.times - 1]
+    text = f"(Result {opened.times}/{len(hits)}) {clip(hit.text, max(budget, 120), asked)}"
+    if budget and hit.paragraph != hit.text:
+        where = f" ({hit.section})" if hit.section else ""
+        text += f"\nContext{where}: {_around(hit, budget)}"
+    metadata = {**page.metadata, "title": page.title, "section": hit.section}
+    return text, Document(hit.text, metadata=metadata)
+
+
+def _around(hit: Passage, budget: int) -> str:
+    """Shorten a paragraph so that the sentence found stays in sight."""
+    return clip(hit.paragraph, budget, hit.text)
