@@ -61,12 +61,15 @@ class _TooLargeError(ValueError):
     """The result has more digits than anybody reads."""
 
 
+class _NotRealError(ValueError):
+    """The result is a complex number."""
+
+
 def _bounded(value: Any) -> Any:
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         raise _TooLargeError
     if isinstance(value, complex):
-        msg = "it is not a real number"
-        raise ValueError(msg)
+        raise _NotRealError("it is not a real number")
     if isinstance(value, float) and not math.isfinite(value):
         raise OverflowError
     return value
