@@ -1,0 +1,190 @@
+"""Checks of what callers hand over: everything is refused before anything is written."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["checked_ids", "checked_metadata", "checked_vectors", "refuse_unknown", "whole_number"]
+
+
+def refuse_unknown(where: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse keywords nobody reads, and suggest the one that was meant.
+
+    Raises:
+        TypeError: If any is unknown.
+
+    Example:
+        >>> refuse_unknown("similarity_search", ["filterr"], ["k", "filter"])
+        Traceback (most recent call last):
+        TypeError: similarity_search() knows no 'filterr': did you mean filter? It takes k, filter.
+    """
+    known = list(known)
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            if name == "fetch_k":
+                hint = "filters are applied before the search, so nothing has to be over-fetched. "
+            msg = f"{where}() knows no {name!r}: {hint}It takes {', '.join(known)}."
+            raise TypeError(msg)
+
+
+def whole_number(name: str, value: Any) -> int:
+    """Return a count of at least 1.
+
+    Raises:
+        ValueError: If it is something else.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        msg = f"{name} must be a whole number of at least 1, not {value!r}."
+        raise ValueError(msg)
+    return int(value)
+
+
+def checked_ids(ids: Sequence[str | None] | None, count: int) -> list[str]:
+    """Return one id per text, made up where none is given.
+
+    Raises:
+        ValueError: If there are too few or too many, or one comes twice.
+    """
+    if ids is None:
+        return [str(uuid4()) for _ in range(count)]
+    if isinstance(ids, str) or len(ids) != count:
+        given = "one string" if isinstance(ids, str) else f"{len(ids)} ids"
+        msg = f"ids must hold one id per text: there are {given} for {count} texts."
+        raise ValueError(msg)
+    made: list[str] = []
+    seen: set[str] = set()
+    for id_ in ids:
+        if id_ is not None and not isinstance(id_, str):
+            msg = f"ids must be strings; {id_!r} is a {type(id_).__name__}."
+            raise ValueError(msg)
+        name = id_ or str(uuid4())
+        if name in seen:
+            msg = f"ids holds {name!r} twice; one call can write a document only once."
+            raise ValueError(msg)
+        seen.add(name)
+        made.append(name)
+    return made
+
+
+def checked_metadata(metadatas: Sequence[Mapping[str, Any] | None] | None, count: int) -> list[str]:
+    """Return one JSON text per text.
+
+    Raises:
+        ValueError: If there are too few or too many, or one cannot be kept as JSON.
+    """
+    if metadatas is None:
+        return ["{}"] * count
+    if isinstance(metadatas, Mapping) or len(metadatas) != count:
+        msg = f"metadatas must hold one mapping per text: {len(metadatas)} for {count} texts."
+        raise ValueError(msg)
+    return [_as_json(metadata, number) for number, metadata in enumerate(metadatas)]
+
+
+def _as_json(metadata: Mapping[str, Any] | None, number: int) -> str:
+    if not metadata:
+        return "{}"
+    if not isinstance(metadata, Mapping):
+        msg = f"metadatas[{number}] must be a mapping, not {metadata!r}."
+        raise ValueError(msg)  # noqa: TRY004
+    plain = {key: _plain(value, f"metadatas[{number}][{key!r}]") for key, value in metadata.items()}
+    _refuse_odd_keys(metadata, f"metadatas[{number}]")
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(value: Any, where: str) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        if value.isascii() or value.encode("utf-8", "replace").decode() == value:
+            return str(value)
+        msg = f"{where} holds half a character (a lone surrogate), which no file can keep."
+        raise ValueError(msg)
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        msg = f"{where} is {value}, which JSON cannot hold; use None."
+        raise ValueError(msg)
+    if isinstance(value, Mapping):
+        _refuse_odd_keys(value, where)
+        return {key: _plain(item, f"{where}[{key!r}]") for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, f"{where}[{place}]") for place, item in enumerate(value)]
+    hint = "; use .isoformat()" if hasattr(value, "isoformat") else "; use str() or a list"
+    msg = (
+        f"{where} is a {type(value).__name__}; a store on disk keeps strings, numbers, booleans, "
+        f"None, lists and mappings{hint}."
+    )
+    raise ValueError(msg)
+
+
+def _refuse_odd_keys(mapping: Mapping[Any, Any], where: str) -> None:
+    for key in mapping:
+        if not isinstance(key, str):
+            msg = f"{where} has the key {key!r}, a {type(key).__name__}; keys must be strings."
+            raise ValueError(msg)  # noqa: TRY004
+
+
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """Return the texts as a list.
+
+    Raises:
+        ValueError: If one is not a string, or all are one string.
+    """
+    if isinstance(texts, str):
+        msg = "texts must be a list of strings, not one string; write [text]."
+        raise ValueError(msg)  # noqa: TRY004
+    made = list(texts)
+    for number, text in enumerate(made):
+        if not isinstance(text, str):
+            msg = f"texts[{number}] must be a string, not a {type(text).__name__}."
+            raise ValueError(msg)  # noqa: TRY004
+        if not text.isascii() and text.encode("utf-8", "replace").decode() != text:
+            msg = f"texts[{number}] holds half a character (a lone surrogate); decode it properly."
+            raise ValueError(msg)
+    return made
+
+
+def checked_vectors(
+    vectors: Any, count: int, dimension: int | None, *, normalise: bool, what: str = "vector"
+) -> npt.NDArray[np.float32]:
+    """Return vectors as a float32 matrix, one row per text.
+
+    Raises:
+        ValueError: If their number or dimension is wrong, or one holds NaN or infinity.
+    """
+    if count == 0:
+        return np.empty((0, dimension or 0), np.float32)
+    try:
+        matrix = np.array(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        lengths = sorted({len(vector) for vector in vectors if hasattr(vector, "__len__")})
+        msg = f"The {what}s are not lists of numbers of one length (lengths seen: {lengths[:5]})."
+        raise ValueError(msg) from error
+    if matrix.ndim != 2 or len(matrix) != count or matrix.shape[1] == 0:
+        msg = f"There must be one {what} per text: {count} texts, an array of shape {matrix.shape}."
+        raise ValueError(msg)
+    if dimension is not None and matrix.shape[1] != dimension:
+        msg = (
+            f"This store holds vectors of {dimension} dimensions; the {what} has "
+            f"{matrix.shape[1]}. Use the embeddings the store was made with, or make a new store."
+        )
+        raise ValueError(msg)
+    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+    if len(bad):
+        msg = f"The {what} at place {bad[0]} holds NaN or infinity, so nothing could find it."
+        raise ValueError(msg)
+    if normalise:
+        lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
+        lengths[lengths == 0] = 1.0  # a zero vector stays one, at 0 from everything
+        matrix = (matrix / lengths).astype(np.float32)
+    return matrix

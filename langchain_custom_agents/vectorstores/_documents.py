@@ -1,0 +1,364 @@
+"""Documents in SQLite: the truth of a store, and its only commit point."""
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from langchain_core.documents import Document
+
+from langchain_custom_agents.vectorstores._filters import Filter, condition
+from langchain_custom_agents.vectorstores._hybrid import any_of, terms
+
+__all__ = ["FORMAT", "Documents", "State", "document"]
+
+FORMAT = 1
+"""The folder format this version writes; later versions read it."""
+
+_SCHEMA = """
+CREATE TABLE manifest (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE state (generation INTEGER, rows INTEGER, commits INTEGER, codes INTEGER);
+INSERT INTO state VALUES (1, 0, 0, 0);
+CREATE TABLE documents (
+    row INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, text TEXT NOT NULL, metadata TEXT NOT NULL);
+CREATE TABLE tombstones (commits INTEGER, row INTEGER, PRIMARY KEY (commits, row)) WITHOUT ROWID;
+CREATE TABLE records (
+    namespace TEXT, key TEXT, group_id TEXT, updated_at REAL,
+    PRIMARY KEY (namespace, key)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5(
+    terms, content='', tokenize="porter unicode61 remove_diacritics 2");
+"""
+_MOST_INDEXES = 16
+_INDEX_FROM = 5_000
+_abandoned: list[Any] = []
+
+
+class State(NamedTuple):
+    """Where a store stands: what a reader compares to know that something changed."""
+
+    generation: int
+    rows: int
+    commits: int
+    codes: int
+
+
+class Documents:
+    """The documents of one store, in a folder's `docs.db` or in memory.
+
+    Rows are numbers that are never used twice within a generation; row n is also the place of
+    the document's vector. Readers see one commit, whole, for as long as they read.
+    """
+
+    def __init__(self, folder: Path | None, *, read_only: bool, fsync: bool) -> None:
+        self._path = None if folder is None else folder / "docs.db"
+        self._read_only = read_only
+        self._fsync = fsync
+        self._lock = threading.RLock()
+        self._writer: sqlite3.Connection | None = None
+        self._idle: list[sqlite3.Connection] = []
+        self._pid = os.getpid()
+        self._closed = False
+        self._indexed: frozenset[str] = frozenset()
+        if not read_only:
+            self._create()
+
+    def _create(self) -> None:
+        with self._lock:
+            connection = self._writing_connection()
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'state'").fetchone():
+                return
+            with self.writing() as connection:
+                # Another process may have been first.
+                if not connection.execute(
+                    "SELECT 1 FROM sqlite_master WHERE name = 'state'"
+                ).fetchone():
+                    for statement in _SCHEMA.split(";\n"):
+                        connection.execute(statement)
+                    connection.execute("INSERT INTO manifest VALUES ('format', ?)", (FORMAT,))
+
+    def _connect(self, *, write: bool) -> sqlite3.Connection:
+        if self._path is None:
+            name = ":memory:"
+        elif write:
+            name = self._path.absolute().as_uri()
+        else:
+            # On a read-only file system there is no place for SQLite's locks, and no need.
+            frozen = self._read_only and not os.access(self._path.parent, os.W_OK)
+            name = self._path.absolute().as_uri() + ("?immutable=1" if frozen else "?mode=ro")
+        connection = sqlite3.connect(
+            name, timeout=60, isolation_level=None, check_same_thread=False, uri=True
+        )
+        if write:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA synchronous = {'FULL' if self._fsync else 'NORMAL'}")
+        return connection
+
+    def _check_open(self) -> None:
+        if self._closed:
+            msg = "This FAISSStore is closed; open it again with FAISSStore(embedding, path)."
+            raise ValueError(msg)
+        if self._pid != os.getpid():
+            # SQLite connections must not be used, nor even closed, on the other side of a fork.
+            if self._path is not None:
+                _abandoned.extend([self._writer, *self._idle])
+                self._writer, self._idle = None, []
+            self._lock = threading.RLock()
+            self._pid = os.getpid()
+
+    def _writing_connection(self) -> sqlite3.Connection:
+        self._check_open()
+        if self._writer is None:
+            self._writer = self._connect(write=True)
+        return self._writer
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold the one writer's place, in this and every other process; commit at the end."""
+        self._check_open()
+        if self._read_only:
+            msg = "This FAISSStore was opened with read_only=True; open it without to write."
+            raise ValueError(msg)
+        with self._lock:
+            connection = self._writing_connection()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if "locked" in str(error):
+                    msg = "Another process has been writing to this store for a minute; try later."
+                    raise TimeoutError(msg) from error
+                raise
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """See one commit, whole, however long it takes and whoever writes meanwhile."""
+        self._check_open()
+        if self._path is None:
+            with self._lock:
+                yield self._writing_connection()
+            return
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connect(write=False)
+        connection.execute("BEGIN")
+        try:
+            yield connection
+        finally:
+            connection.execute("COMMIT")
+            self._idle.append(connection)
+
+    def close(self) -> None:
+        """Close every connection; the last one tidies SQLite's journal away."""
+        if self._closed or self._pid != os.getpid():
+            return
+        with self._lock:
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+
+    # What is written, given a connection inside `reading` or `writing`.
+
+    def state(self, connection: sqlite3.Connection) -> State:
+        """Return where the store stands."""
+        return State(*connection.execute("SELECT * FROM state").fetchone())
+
+    def manifest(self, connection: sqlite3.Connection) -> dict[str, Any]:
+        """Return what was fixed when the store was made."""
+        return dict(connection.execute("SELECT key, value FROM manifest"))
+
+    def describe(self, connection: sqlite3.Connection, **facts: Any) -> None:
+        """Write facts into the manifest."""
+        connection.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", facts.items())
+
+    def insert(
+        self, connection: sqlite3.Connection, documents: Iterable[tuple[str, str, str]]
+    ) -> None:
+        """Add (id, text, metadata) rows; a document with the same id gives way."""
+        documents = list(documents)
+        self.remove(connection, self.rows_of(connection, [id_ for id_, _, _ in documents]))
+        first = self.state(connection).rows
+        connection.executemany(
+            "INSERT INTO documents VALUES (?, ?, ?, ?)",
+            ((row, *document) for row, document in enumerate(documents, first)),
+        )
+        self._write_words(
+            connection, ((row, text) for row, (_, text, _) in enumerate(documents, first))
+        )
+        connection.execute("UPDATE state SET rows = rows + ?", (len(documents),))
+
+    def remove(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+        """Take documents out; their rows stay empty until the store is compacted."""
+        if not rows:
+            return
+        commits = self.state(connection).commits + 1
+        for part in _parts(rows):
+            marks = _marks(part)
+            found = connection.execute(
+                f"SELECT row, text FROM documents WHERE row IN ({marks})",  # noqa: S608
+                part,
+            ).fetchall()
+            connection.executemany(
+                "INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)",
+                ((row, terms(text)) for row, text in found),
+            )
+            connection.execute(f"DELETE FROM documents WHERE row IN ({marks})", part)  # noqa: S608
+        connection.executemany(
+            "INSERT OR IGNORE INTO tombstones VALUES (?, ?)", ((commits, row) for row in rows)
+        )
+
+    def committed(self, connection: sqlite3.Connection) -> None:
+        """Count one more commit, so that readers notice."""
+        connection.execute("UPDATE state SET commits = commits + 1")
+
+    def renumber(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+        """Give the documents in `rows` (ascending) the rows 0, 1, 2, ... of a new generation."""
+        connection.executemany(
+            "UPDATE documents SET row = ? WHERE row = ?",
+            ((new, old) for new, old in enumerate(rows) if new != old),
+        )
+        connection.execute("DELETE FROM tombstones")
+        connection.execute(
+            "UPDATE state SET generation = generation + 1, rows = ?, codes = 0", (len(rows),)
+        )
+        connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
+        self._write_words(connection, connection.execute("SELECT row, text FROM documents"))
+
+    def _write_words(
+        self, connection: sqlite3.Connection, texts: Iterable[tuple[int, str]]
+    ) -> None:
+        connection.executemany(
+            "INSERT INTO words (rowid, terms) VALUES (?, ?)",
+            ((row, terms(text)) for row, text in texts),
+        )
+
+    # What is read.
+
+    def count(self, connection: sqlite3.Connection) -> int:
+        """Return how many documents there are."""
+        number: int = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+        return number
+
+    def rows_of(self, connection: sqlite3.Connection, ids: Sequence[str]) -> list[int]:
+        """Return the rows of those ids that exist."""
+        return [
+            row
+            for part in _parts(ids)
+            for (row,) in connection.execute(
+                f"SELECT row FROM documents WHERE id IN ({_marks(part)})",  # noqa: S608
+                part,
+            )
+        ]
+
+    def dead_since(self, connection: sqlite3.Connection, commits: int) -> list[int]:
+        """Return the rows that were emptied after a commit."""
+        found = connection.execute("SELECT row FROM tombstones WHERE commits > ?", (commits,))
+        return [row for (row,) in found]
+
+    def fetch(
+        self, connection: sqlite3.Connection, rows: Sequence[int]
+    ) -> dict[int, tuple[str, str, str]]:
+        """Return (id, text, metadata as JSON) by row."""
+        return {
+            row: (id_, text, metadata)
+            for part in _parts(rows)
+            for row, id_, text, metadata in connection.execute(
+                f"SELECT row, id, text, metadata FROM documents WHERE row IN ({_marks(part)})",  # noqa: S608
+                part,
+            )
+        }
+
+    def matching(
+        self,
+        connection: sqlite3.Connection,
+        filter: Filter,  # noqa: A002 - LangChain's word
+    ) -> list[int]:
+        """Return the rows whose metadata passes a filter, ascending."""
+        if callable(filter):
+            found = connection.execute("SELECT row, metadata FROM documents ORDER BY row")
+            return [row for row, metadata in found if filter(json.loads(metadata))]
+        where = condition(filter)
+        found = connection.execute(
+            f"SELECT row FROM documents WHERE {where.sql}",  # noqa: S608 - values are bound
+            where.values,
+        )
+        return sorted(row for (row,) in found)
+
+    def prepare(self, filter: Filter | None) -> None:  # noqa: A002
+        """Make an index for each field a filter asks about, the first time it does."""
+        if filter is None or callable(filter) or self._read_only:
+            return
+        wanted = condition(filter).indexable - self._indexed
+        if not wanted:
+            return
+        with self.reading() as connection:
+            if self.state(connection).rows < _INDEX_FROM:
+                return
+            if wanted <= self._field_indexes(connection):
+                self._indexed |= wanted
+                return
+        # An index is a convenience: while another process writes, a search does without.
+        with suppress(TimeoutError), self.writing() as connection:
+            have = self._field_indexes(connection)
+            missing = sorted(wanted - have)[: max(0, _MOST_INDEXES - len(have))]
+            for number, expression in enumerate(missing, len(have)):
+                connection.execute(f"CREATE INDEX by_field_{number} ON documents ({expression})")
+        self._indexed |= wanted
+
+    def _field_indexes(self, connection: sqlite3.Connection) -> set[str]:
+        listed = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE type = 'index' AND name LIKE 'by_field_%'"
+        )
+        return {sql.split(" ON documents (", 1)[1].removesuffix(")") for (sql,) in listed}
+
+    def keyword(
+        self,
+        connection: sqlite3.Connection,
+        query: str,
+        count: int,
+        filter: Filter | None,  # noqa: A002
+    ) -> dict[int, float]:
+        """Return the best rows by BM25, best first, with scores where higher is better."""
+        wanted = any_of(query)
+        if not wanted:
+            return {}
+        sql, values = "", tuple[Any, ...]()
+        if callable(filter):
+            sql = " AND rowid IN (SELECT value FROM json_each(?))"
+            values = (json.dumps(self.matching(connection, filter)),)
+        elif filter:
+            where = condition(filter)
+            sql = f" AND rowid IN (SELECT row FROM documents WHERE {where.sql})"  # noqa: S608
+            values = where.values
+        found = connection.execute(
+            f"SELECT rowid, -rank FROM words WHERE words MATCH ?{sql} ORDER BY rank LIMIT ?",  # noqa: S608
+            (wanted, *values, count),
+        )
+        return dict(found.fetchall())
+
+
+def document(id_: str, text: str, metadata: str) -> Document:
+    """Make a Document of its own for whoever asked: changing it changes nothing here."""
+    return Document(id=id_, page_content=text, metadata=json.loads(metadata))
+
+
+def _parts(items: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _marks(items: Sequence[Any]) -> str:
+    return ",".join("?" * len(items))

@@ -1,0 +1,100 @@
+"""Keywords beside vectors: how a text becomes words, and how two rankings become one."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+__all__ = ["any_of", "fuse", "terms"]
+
+# Runs of scripts written without spaces are indexed as pairs of neighbouring characters.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff"
+    "\u31f0-\u31ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_TOKEN = re.compile(f"[{_UNSPACED}]+|[^\\W{_UNSPACED}_]+")
+_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+_STOP_WORDS = """
+    a about an and are as at be been by can could did do does for from had has have he her him his
+    how i if in into is it its me my no not of on or our she so than that the their them then there
+    these they this to us was we were what when where which who whom whose why will with would you
+    your
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+
+
+def terms(text: str) -> str:
+    """Return a text as the words it is found by, separated by spaces.
+
+    Japanese, Chinese, Korean, Thai and the like are cut into overlapping pairs of characters,
+    which needs no dictionary and measured best (docs/faiss-store.md).
+
+    Example:
+        >>> terms("The cat, 東京都")
+        'the cat 東京 京都 都'
+    """
+    return " ".join(
+        piece
+        for run in _TOKEN.findall(_plain(text))
+        for piece in ([*_pairs(run), run[-1]] if _UNSPACED_RUN.match(run) else [run])
+    )
+
+
+def any_of(query: str) -> str:
+    """Return the FTS5 expression for "any of these words", best match first by BM25.
+
+    Words that stand in nearly every sentence are left out unless there are no others: at a
+    million documents they cost 25 times the rest and say nothing.
+
+    Example:
+        >>> any_of("What is the cat?")
+        '"cat"'
+    """
+    found: list[str] = []
+    for run in _TOKEN.findall(_plain(query)):
+        if not _UNSPACED_RUN.match(run):
+            found.append(run)
+        elif len(run) > 1:
+            found.extend(_pairs(run))
+        else:
+            # Wherever the character stands in a text, it begins one of the text's pieces.
+            found.append(run + "*")
+    telling = [word for word in found if word not in _STOP] or found
+    return " OR ".join(
+        f'"{word[:-1]}"*' if word.endswith("*") else f'"{word}"' for word in dict.fromkeys(telling)
+    )
+
+
+def fuse(
+    dense: Mapping[int, float], keyword: Mapping[int, float], weight: float
+) -> list[tuple[int, float]]:
+    """Join two rankings by score, best first.
+
+    Each ranking's scores are stretched to [0, 1] first (a row that one of them does not know gets
+    0 there), then added: `weight` on the keywords, the rest on the vectors.
+
+    Example:
+        >>> fuse({1: 0.9, 2: 0.5}, {2: 7.0}, weight=0.5)
+        [(1, 0.5), (2, 0.5)]
+    """
+    dense, keyword = _stretched(dense), _stretched(keyword, floor=0.0)
+    rows = dict.fromkeys([*dense, *keyword])
+    scores = {
+        row: (1.0 - weight) * dense.get(row, 0.0) + weight * keyword.get(row, 0.0) for row in rows
+    }
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _stretched(scores: Mapping[int, float], floor: float | None = None) -> dict[int, float]:
+    if not scores:
+        return {}
+    low = min(scores.values()) if floor is None else floor
+    width = max(scores.values()) - low
+    return {row: (score - low) / width if width > 0 else 1.0 for row, score in scores.items()}
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)]

@@ -1,0 +1,398 @@
+"""Vectors: an append-only file, and the two ways to search it."""
+
+import logging
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from langchain_custom_agents.vectorstores._documents import State
+
+__all__ = ["Metric", "Snapshot", "Tier", "VectorIndex", "relevance"]
+
+Metric = Literal["cosine", "dot", "l2"]
+Tier = Literal["auto", "exact", "codes"]
+Floats = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.int64]
+
+_log = logging.getLogger(__name__)
+
+CODES_FROM = 20_000
+"""Where the second tier begins: below it, looking at every vector takes a few milliseconds."""
+
+_RERANK = 400  # candidates by code that are looked at in full; recall@10 >= .99 at a million
+_TAIL = 8_192  # newest rows that may go without codes; looking at them all takes a millisecond
+_GATHER = 50_000  # a filter that leaves fewer is answered by looking at each one
+_BLOCK = 65_536
+_TRAINING = 65_536
+
+
+class VectorFile:
+    """Rows of float32, written once and never changed; in a file or in memory."""
+
+    def __init__(self, path: Path | None, dimension: int) -> None:
+        self.path = path
+        self.dimension = dimension
+        self._buffer: Floats = np.empty((0, dimension), np.float32)
+
+    def write(self, first: int, vectors: Floats, *, fsync: bool) -> None:
+        """Write rows from `first` on; whatever an unfinished write left there is covered."""
+        if self.path is None:
+            end = first + len(vectors)
+            if end > len(self._buffer):
+                # Snapshots keep the buffer they have seen; only the new one grows.
+                grown = np.empty((max(end, 2 * len(self._buffer), 64), self.dimension), np.float32)
+                grown[:first] = self._buffer[:first]
+                self._buffer = grown
+            self._buffer[first:end] = vectors
+            return
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        with os.fdopen(descriptor, "r+b") as file:
+            file.seek(first * self.dimension * 4)
+            file.write(np.ascontiguousarray(vectors).data)
+            file.flush()
+            if fsync:
+                getattr(os, "fdatasync", os.fsync)(file.fileno())
+
+    def view(self, rows: int) -> Floats:
+        """Return the first rows without reading them."""
+        if self.path is None:
+            return self._buffer[:rows]
+        if rows == 0:
+            return np.empty((0, self.dimension), np.float32)
+        have = self.path.stat().st_size // (self.dimension * 4) if self.path.exists() else 0
+        if have < rows:
+            msg = (
+                f"{self.path} holds {have} vectors where docs.db knows of {rows}: the file was cut "
+                "or replaced. Restore the folder from a copy, or index the documents again."
+            )
+            raise ValueError(msg)
+        mapped = np.memmap(self.path, np.float32, "r", shape=(rows, self.dimension))
+        return np.asarray(mapped)
+
+
+class Codes:
+    """One bit per dimension for each vector: a first look that fits in memory.
+
+    RaBitQ (Gao and Long, SIGMOD 2024, https://arxiv.org/abs/2405.12497) as faiss implements it,
+    after a random rotation, which its error bound relies on. Never changed once made, so any
+    number of threads may search it.
+    """
+
+    def __init__(self, index: Any) -> None:
+        self._index = index
+        self.rows = int(index.ntotal)
+
+    @classmethod
+    def trained(cls, vectors: Floats, metric: Metric) -> "Codes":
+        """Learn where the middle of the vectors is, and encode them all."""
+        import faiss
+
+        dimension = vectors.shape[1]
+        rotation = faiss.RandomRotationMatrix(dimension, dimension)
+        rotation.init(20_240_521)
+        kind = faiss.METRIC_INNER_PRODUCT if metric == "dot" else faiss.METRIC_L2
+        inner = faiss.IndexRaBitQFastScan(dimension, kind)
+        index = faiss.IndexPreTransform(rotation, inner)
+        step = max(1, len(vectors) // _TRAINING)
+        index.train(np.ascontiguousarray(vectors[::step][:_TRAINING]))
+        for block in _blocks(vectors):
+            index.add(block)
+        made = cls(index)
+        # faiss keeps pointers to the parts, Python must keep the parts.
+        made._parts = (rotation, inner)
+        return made
+
+    _parts: tuple[Any, ...] = ()
+
+    def extended(self, vectors: Floats) -> "Codes":
+        """Return codes for more rows; these stay as they are, for those who still use them."""
+        import faiss
+
+        index = faiss.deserialize_index(faiss.serialize_index(self._index))
+        for block in _blocks(vectors):
+            index.add(block)
+        return Codes(index)
+
+    def candidates(self, query: Floats, count: int) -> Rows:
+        """Return the rows that are probably nearest."""
+        _, rows = self._index.search(query[None], min(count, self.rows))
+        return cast("Rows", rows[0][rows[0] >= 0])
+
+    def save(self, path: Path) -> None:
+        """Write to a file that is complete or absent, whatever happens."""
+        import faiss
+
+        unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+        faiss.write_index(self._index, str(unfinished))
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+
+    @classmethod
+    def load(cls, path: Path) -> "Codes":
+        """Read from a file."""
+        import faiss
+
+        return cls(faiss.read_index(str(path)))
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The vectors as of one commit; it never changes, so threads share it freely."""
+
+    state: State
+    metric: Metric
+    vectors: Floats
+    alive: npt.NDArray[np.bool_]
+    dead: int
+    codes: Codes | None = None
+    seen: dict[int, tuple[str, str, str]] = field(default_factory=dict)
+    """Documents of small stores, kept because reading them again would cost more than searching."""
+
+    matched: dict[str, Rows] = field(default_factory=dict)
+    """What recent filters left, by their text."""
+
+    def nearest(
+        self, query: Floats, count: int, allowed: Rows | None = None
+    ) -> tuple[Rows, Floats]:
+        """Return the best rows and their scores, best first.
+
+        Args:
+            query: The vector to be near to.
+            count: How many; fewer come back only when fewer exist.
+            allowed: The rows a filter leaves (ascending), or None for all.
+
+        Returns:
+            Rows and scores; a higher score is better.
+        """
+        usable = len(self.vectors) - self.dead if allowed is None else len(allowed)
+        if usable == 0 or count <= 0:
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        if self.codes is not None and (allowed is None or usable > _GATHER):
+            rows = self._probable(query, count, allowed, usable)
+            if rows is not None:
+                return self._best(rows, self.scores(query, rows), count)
+        if allowed is not None:
+            return self._best(allowed, self.scores(query, allowed), count)
+        scores = np.concatenate([scored(block, query, self.metric) for block in self._parts()])
+        if self.dead:
+            scores[~self.alive] = -np.inf
+        return self._best(None, scores, min(count, usable))
+
+    def _probable(
+        self, query: Floats, count: int, allowed: Rows | None, usable: int
+    ) -> Rows | None:
+        """Return rows that hold the best ones by code, or None where codes would not pay."""
+        codes = cast("Codes", self.codes)
+        mask = self.alive
+        if allowed is not None:
+            mask = np.zeros(len(self.vectors), bool)
+            mask[allowed] = True
+        enough = max(_RERANK, 8 * count)
+        asked = int(enough * len(self.vectors) / usable)
+        if asked > codes.rows // 4:
+            return None
+        rows = np.sort(codes.candidates(query, asked))
+        rows = rows[mask[rows]]
+        if len(rows) < max(2 * count, enough // 4):
+            # What the filter leaves lies far from the query: codes of the others crowd it out.
+            return None
+        tail = np.flatnonzero(mask[codes.rows :]) + codes.rows
+        return np.concatenate([rows, tail])
+
+    def _parts(self) -> Iterator[Floats]:
+        step = _BLOCK if len(self.vectors) > 2 * _BLOCK else max(1, len(self.vectors))
+        return (self.vectors[i : i + step] for i in range(0, len(self.vectors), step))
+
+    def scores(self, query: Floats, rows: Rows) -> Floats:
+        """Return how near some rows are; a higher score is better."""
+        if len(rows) <= _BLOCK:
+            return scored(self.vectors[rows], query, self.metric)
+        return np.concatenate(
+            [
+                scored(self.vectors[rows[i : i + _BLOCK]], query, self.metric)
+                for i in range(0, len(rows), _BLOCK)
+            ]
+        )
+
+    @staticmethod
+    def _best(rows: Rows | None, scores: Floats, count: int) -> tuple[Rows, Floats]:
+        if count < len(scores):
+            places = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
+        else:
+            places = np.arange(len(scores))
+        places = places[np.lexsort((places, -scores[places]))]
+        return (places if rows is None else rows[places]), scores[places]
+
+
+class VectorIndex:
+    """The vectors of one store: keeps the snapshot of the newest commit it was shown."""
+
+    def __init__(
+        self, folder: Path | None, dimension: int, metric: Metric, *, tier: Tier, fsync: bool
+    ) -> None:
+        self._folder = folder
+        self._dimension = dimension
+        self._metric = metric
+        self._tier = tier
+        self._fsync = fsync
+        self._lock = threading.Lock()
+        self._file = VectorFile(self._vectors_path(1), dimension)
+        self._snapshot: Snapshot | None = None
+
+    @property
+    def dimension(self) -> int:
+        """The length of the vectors."""
+        return self._dimension
+
+    def write(self, state: State, vectors: Floats) -> None:
+        """Write vectors behind the last row (the caller holds the writer's place)."""
+        path = self._vectors_path(state.generation)
+        file = VectorFile(path, self._dimension) if path else self._file
+        file.write(state.rows, vectors, fsync=self._fsync)
+
+    def rewrite(self, snapshot: Snapshot, rows: Rows) -> None:
+        """Write the next generation: only these rows, in this order."""
+        file = VectorFile(self._vectors_path(snapshot.state.generation + 1), self._dimension)
+        for start in range(0, len(rows), _BLOCK):
+            block = snapshot.vectors[rows[start : start + _BLOCK]]
+            file.write(start, block, fsync=self._fsync)
+        if self._folder is None:
+            self._next = file
+
+    def snapshot(self, state: State, dead_since: Any) -> Snapshot:
+        """Return the vectors as of a commit, doing only what changed since the last one.
+
+        Args:
+            state: Where the store stands.
+            dead_since: Called with a commit, returns the rows emptied after it.
+        """
+        newest = self._snapshot
+        if newest is not None and newest.state == state:
+            return newest
+        with self._lock:
+            newest = self._snapshot
+            if newest is not None and newest.state == state:
+                return newest
+            if newest is not None and newest.state.commits > state.commits:
+                newest = None  # a reader that began before the last commit; rare, so start afresh
+            made = self._advanced(newest, state, dead_since)
+            if self._snapshot is None or self._snapshot.state.commits <= state.commits:
+                self._snapshot = made
+            return made
+
+    def _advanced(self, old: Snapshot | None, state: State, dead_since: Any) -> Snapshot:
+        if old is not None and old.state.generation == state.generation:
+            gone: Sequence[int] = dead_since(old.state.commits)
+            alive = np.ones(state.rows, bool)
+            alive[: len(old.alive)] = old.alive
+            codes, seen, dead = old.codes, old.seen, old.dead
+        else:
+            gone = dead_since(-1)
+            alive = np.ones(state.rows, bool)
+            codes, seen, dead = None, {}, 0
+        alive[list(gone)] = False
+        dead += len(gone)
+        file = self._file
+        if self._folder is not None:
+            file = VectorFile(self._vectors_path(state.generation), self._dimension)
+        elif old is not None and old.state.generation != state.generation:
+            file = self._file = self._next
+        vectors = file.view(state.rows)
+        if self._wants_codes(state.rows):
+            codes = self._codes(codes, state, vectors)
+        return Snapshot(state, self._metric, vectors, alive, dead, codes, seen)
+
+    def _wants_codes(self, rows: int) -> bool:
+        return rows > 0 and (self._tier == "codes" or (self._tier == "auto" and rows >= CODES_FROM))
+
+    def _codes(self, codes: Codes | None, state: State, vectors: Floats) -> Codes:
+        tail = max(_TAIL, state.rows // 64)
+        if (codes is None or state.rows - codes.rows > tail) and state.codes:
+            path = self._codes_path(state.generation, state.codes)
+            # Derived: what cannot be read is made again.
+            with suppress(RuntimeError, OSError):
+                loaded = Codes.load(path) if path is not None else None
+                if loaded is not None and loaded.rows == state.codes:
+                    codes = loaded
+        if codes is None or state.rows > 8 * codes.rows:
+            _log.info("Encoding %d vectors.", state.rows)
+            return Codes.trained(vectors, self._metric)
+        if state.rows - codes.rows > tail:
+            return codes.extended(vectors[codes.rows :])
+        return codes
+
+    def save_codes(self, snapshot: Snapshot, *, all_of_them: bool = False) -> int | None:
+        """Save the codes when enough are new, and say how many rows the file covers."""
+        codes, state = snapshot.codes, snapshot.state
+        if self._folder is None or codes is None:
+            return None
+        new = codes.rows - state.codes
+        if new <= 0 or not (all_of_them or new >= max(_TAIL, state.rows // 8)):
+            return None
+        codes.save(cast("Path", self._codes_path(state.generation, codes.rows)))
+        return codes.rows
+
+    def tidy(self, state: State) -> None:
+        """Remove files that no commit speaks of any more."""
+        if self._folder is None:
+            return
+        keep = {
+            self._vectors_path(state.generation),
+            self._codes_path(state.generation, state.codes),
+        }
+        for pattern in ("vectors-*.f32", "codes-*.faiss", "codes-*.tmp"):
+            for path in self._folder.glob(pattern):
+                if path not in keep:
+                    with suppress(OSError):  # still open elsewhere, on Windows
+                        path.unlink()
+
+    def _vectors_path(self, generation: int) -> Path | None:
+        return None if self._folder is None else self._folder / f"vectors-{generation}.f32"
+
+    def _codes_path(self, generation: int, rows: int) -> Path | None:
+        return None if self._folder is None else self._folder / f"codes-{generation}-{rows}.faiss"
+
+
+def scored(block: Floats, query: Floats, metric: Metric) -> Floats:
+    """Return how near each vector of a block is; a higher score is better."""
+    if metric != "l2":
+        return cast("Floats", block @ query)
+    faiss: Any = import_module("faiss")
+    block = np.ascontiguousarray(block)
+    squares = np.empty(len(block), np.float32)
+    if len(block):
+        faiss.fvec_L2sqr_ny(
+            *(faiss.swig_ptr(array) for array in (squares, query, block)), len(query), len(block)
+        )
+    return cast("Floats", -np.sqrt(squares))
+
+
+def relevance(score: float, metric: Metric) -> float:
+    """Return a score as a number from 0 to 1 that keeps the order.
+
+    Cosine: the cosine itself, 0 where it is negative. Distance d: 1 / (1 + d). Dot product s:
+    1 / (1 + exp(-s)).
+
+    Example:
+        >>> relevance(-1.0, "l2")
+        0.5
+    """
+    if metric == "cosine":
+        return min(1.0, max(0.0, score))
+    if metric == "l2":
+        return 1.0 / (1.0 - score)
+    return float(0.5 * (1.0 + np.tanh(score / 2.0)))
+
+
+def _blocks(vectors: Floats) -> Iterator[Floats]:
+    for start in range(0, len(vectors), _BLOCK):
+        yield np.ascontiguousarray(vectors[start : start + _BLOCK])

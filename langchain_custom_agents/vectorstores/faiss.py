@@ -1,0 +1,1079 @@
+"""`FAISSStore`: a LangChain vector store, exact, fast, and safe on disk."""
+
+import asyncio
+import json
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast
+
+import numpy as np
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
+from pydantic import model_validator
+from typing_extensions import Self
+
+from langchain_custom_agents.vectorstores._arguments import (
+    checked_ids,
+    checked_metadata,
+    checked_texts,
+    checked_vectors,
+    refuse_unknown,
+    whole_number,
+)
+from langchain_custom_agents.vectorstores._documents import FORMAT, Documents, State, document
+from langchain_custom_agents.vectorstores._filters import Filter
+from langchain_custom_agents.vectorstores._hybrid import fuse
+from langchain_custom_agents.vectorstores._vectors import (
+    Floats,
+    Metric,
+    Rows,
+    Snapshot,
+    Tier,
+    VectorIndex,
+    relevance,
+)
+
+__all__ = ["FAISSStore", "FAISSStoreRetriever", "SearchType"]
+
+SearchType = Literal["dense", "keyword", "hybrid"]
+_SEARCH_TYPES = ("dense", "keyword", "hybrid")
+_METRICS = ("cosine", "dot", "l2")
+_TIERS = ("auto", "exact", "codes")
+_SEEN = 20_000
+_MATCHED = 16
+_POOL = 100  # rows each side brings to a hybrid search
+_T = TypeVar("_T")
+
+
+class FAISSStore(VectorStore):
+    """Documents and their vectors, in memory or in a folder.
+
+    A folder is safe: SQLite is the only commit point, nothing is pickled, and every write that
+    returned is there after a crash. Threads, asyncio and other processes may read while one
+    writes; writers wait for each other. Searches answer exactly what is asked: filters come
+    first, a higher score is always better, and unknown keywords are refused.
+
+    Up to 20,000 documents every vector is compared; from there on codes of one bit per dimension
+    choose some hundred candidates that are compared in full (`tier` overrides this). See
+    `docs/faiss-store.md` for measurements.
+
+    Args:
+        embedding: The model that turns text into vectors. None for a store that is only given
+            vectors, or only searched by keyword.
+        path: A folder, made if need be; None keeps everything in memory.
+        metric: "cosine" (the default), "dot" or "l2". Fixed when a store is made.
+        search_type: What searches do unless they say otherwise: "dense" (by vector), "keyword"
+            (BM25) or "hybrid" (both, joined by score).
+        keyword_weight: How much the keywords count in a hybrid search, from 0 to 1.
+        tier: "auto", "exact" (compare every vector) or "codes".
+        fsync: Wait until writes are on the disk, so that they also survive a power cut. Without,
+            they survive the end of the process, however sudden.
+        read_only: Refuse writes; the folder may then be on a read-only disk.
+        embedding_id: The name under which the store recognises its embeddings; by default made
+            of their class and model name.
+
+    Raises:
+        ValueError: If the folder belongs to other embeddings, another metric, a later version or
+            something else altogether, or an argument does not fit.
+
+    Example:
+        >>> from langchain_custom_agents.offline import HashingEmbeddings
+        >>> texts = ["takuma is a teacher", "ayako is a doctor"]
+        >>> store = FAISSStore.from_texts(texts, HashingEmbeddings())
+        >>> [doc.page_content for doc in store.similarity_search("Ayako's occupation", k=1)]
+        ['ayako is a doctor']
+    """
+
+    def __init__(
+        self,
+        embedding: Embeddings | None,
+        path: str | Path | None = None,
+        *,
+        metric: Metric | None = None,
+        search_type: SearchType = "dense",
+        keyword_weight: float = 0.5,
+        tier: Tier = "auto",
+        fsync: bool = True,
+        read_only: bool = False,
+        embedding_id: str | None = None,
+        **unknown: Any,
+    ) -> None:
+        refuse_unknown("FAISSStore", unknown, _CONSTRUCTOR)
+        if embedding is not None and not hasattr(embedding, "embed_query"):
+            msg = (
+                f"embedding must be a LangChain Embeddings object, not {embedding!r}; "
+                "write FAISSStore(embedding, path)."
+            )
+            raise ValueError(msg)
+        _one_of("metric", metric or "cosine", _METRICS)
+        _one_of("search_type", search_type, _SEARCH_TYPES)
+        _one_of("tier", tier, _TIERS)
+        if not 0 <= keyword_weight <= 1:
+            msg = f"keyword_weight must be from 0 to 1, not {keyword_weight!r}."
+            raise ValueError(msg)
+        if path is None and read_only:
+            msg = "read_only=True needs a path: a store in memory would stay empty."
+            raise ValueError(msg)
+        self._embedding = embedding
+        self._embedding_id = embedding_id or _name_of(embedding)
+        self._search_type = search_type
+        self._keyword_weight = keyword_weight
+        self._tier = tier
+        self._fsync = fsync
+        self._read_only = read_only
+        self._path = None if path is None else _folder(Path(path), read_only=read_only)
+        self._documents = Documents(self._path, read_only=read_only, fsync=fsync)
+        self._index: VectorIndex | None = None
+        self._finalizer = weakref.finalize(self, self._documents.close)
+        with self._documents.reading() as connection:
+            self._metric = self._agreed(self._documents.manifest(connection), metric)
+
+    # What a store is made of.
+
+    @property
+    def embeddings(self) -> Embeddings | None:
+        """The model that turns text into vectors."""
+        return self._embedding
+
+    @property
+    def path(self) -> Path | None:
+        """The folder, or None in memory."""
+        return self._path
+
+    @property
+    def metric(self) -> Metric:
+        """What is compared: "cosine", "dot" or "l2"."""
+        return self._metric
+
+    def __len__(self) -> int:
+        """Return how many documents the store holds."""
+        with self._documents.reading() as connection:
+            return self._documents.count(connection)
+
+    def __bool__(self) -> bool:
+        """Return True: a store is something even while it is empty."""
+        return True
+
+    def __enter__(self) -> Self:
+        """Use the store in a `with` statement, which closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the store."""
+        self.close()
+
+    def close(self) -> None:
+        """Release the files; writes are safe without it, too.
+
+        Codes that were made since they were last saved are saved, so the next opening is quick.
+
+        Example:
+            >>> with FAISSStore(None) as store:
+            ...     len(store)
+            0
+        """
+        if self._finalizer.alive and not self._read_only and self._index is not None:
+            self._save_codes(all_of_them=True)
+        self._finalizer()
+
+    def _agreed(self, manifest: Mapping[str, Any], metric: Metric | None) -> Metric:
+        """Check the folder against what was asked for, and return its metric."""
+        if int(manifest.get("format", FORMAT)) > FORMAT:
+            msg = (
+                f"{self._path} was written by a later version (format {manifest['format']}, this "
+                f"one reads up to {FORMAT}); upgrade langchain-custom-agents."
+            )
+            raise ValueError(msg)
+        made_with = manifest.get("embedding")
+        if made_with and self._embedding_id and made_with != self._embedding_id:
+            msg = (
+                f"{self._path} was made with the embeddings {made_with!r}, not "
+                f"{self._embedding_id!r}: their vectors cannot be compared. If they are the same "
+                f"model, pass embedding_id={made_with!r}."
+            )
+            raise ValueError(msg)
+        stored = manifest.get("metric")
+        if stored and metric and stored != metric:
+            msg = f"{self._path} was made with metric={stored!r}; it cannot be {metric!r} now."
+            raise ValueError(msg)
+        return cast("Metric", stored or metric or "cosine")
+
+    # Writing.
+
+    def add_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+        **unknown: Any,
+    ) -> list[str]:
+        """Add texts; one whose id is there already replaces it.
+
+        Everything is checked and embedded first, then written in one commit: all of the texts
+        are in the store afterwards, or none.
+
+        Args:
+            texts: The texts.
+            metadatas: One mapping per text, of what JSON can hold.
+            ids: One id per text; None (for all, or in places) makes one up.
+            **unknown: Refused, with a suggestion.
+
+        Returns:
+            The ids.
+
+        Raises:
+            ValueError: If the arguments do not fit together, or a vector is not finite or has
+                the wrong dimension.
+            TypeError: If a keyword is unknown.
+
+        Example:
+            >>> from langchain_custom_agents.offline import HashingEmbeddings
+            >>> store = FAISSStore(HashingEmbeddings())
+            >>> store.add_texts(["one", "two"], ids=["1", "2"])
+            ['1', '2']
+        """
+        refuse_unknown("add_texts", unknown, ("texts", "metadatas", "ids"))
+        batch = _Batch.checked(texts, metadatas, ids)
+        if batch.texts:
+            self._write(batch, self._embedder().embed_documents(batch.texts))
+        return batch.ids
+
+    async def aadd_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+        **unknown: Any,
+    ) -> list[str]:
+        """Add texts without blocking the event loop; see `add_texts`."""
+        refuse_unknown("aadd_texts", unknown, ("texts", "metadatas", "ids"))
+        batch = await _apart(_Batch.checked, texts, metadatas, ids)
+        if batch.texts:
+            vectors = await self._embedder().aembed_documents(batch.texts)
+            await _apart(self._write, batch, vectors)
+        return batch.ids
+
+    def add_embeddings(
+        self,
+        text_embeddings: Iterable[tuple[str, Sequence[float]]],
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+    ) -> list[str]:
+        """Add texts whose vectors are known already.
+
+        Args:
+            text_embeddings: Pairs of a text and its vector.
+            metadatas: One mapping per text.
+            ids: One id per text.
+
+        Returns:
+            The ids.
+
+        Raises:
+            ValueError: As `add_texts`.
+
+        Example:
+            >>> FAISSStore(None).add_embeddings([("north", [0.0, 1.0])], ids=["n"])
+            ['n']
+        """
+        pairs = list(text_embeddings)
+        batch = _Batch.checked([text for text, _ in pairs], metadatas, ids)
+        if batch.texts:
+            self._write(batch, [vector for _, vector in pairs])
+        return batch.ids
+
+    def delete(
+        self,
+        ids: list[str] | None = None,
+        *,
+        filter: Filter | None = None,  # noqa: A002 - LangChain's word
+        **unknown: Any,
+    ) -> bool:
+        """Take documents out, by id or by filter.
+
+        Args:
+            ids: The ids; those that do not exist are no error.
+            filter: Instead of ids: whose metadata passes.
+            **unknown: Refused, with a suggestion.
+
+        Returns:
+            True: none of them is in the store any more.
+
+        Raises:
+            ValueError: If neither or both are given.
+
+        Example:
+            >>> store = FAISSStore(None)
+            >>> _ = store.add_embeddings([("north", [0.0, 1.0])], ids=["n"])
+            >>> store.delete(["n", "never there"]), len(store)
+            (True, 0)
+        """
+        refuse_unknown("delete", unknown, ("ids", "filter"))
+        if (ids is None) == (filter is None):
+            msg = "delete() takes ids or a filter; delete(filter={}) empties the store."
+            raise ValueError(msg)
+        if isinstance(ids, str):
+            msg = "ids must be a list of strings, not one string; write [id]."
+            raise ValueError(msg)  # noqa: TRY004
+        with self._documents.writing() as connection:
+            rows = (
+                self._documents.rows_of(connection, list(dict.fromkeys(ids)))
+                if ids is not None
+                else self._documents.matching(connection, cast("Filter", filter))
+            )
+            if rows:
+                self._documents.remove(connection, rows)
+                self._documents.committed(connection)
+        if rows:
+            self._published()
+        return True
+
+    async def adelete(
+        self,
+        ids: list[str] | None = None,
+        *,
+        filter: Filter | None = None,  # noqa: A002
+        **unknown: Any,
+    ) -> bool:
+        """Take documents out without blocking the event loop; see `delete`."""
+        return await _apart(partial(self.delete, ids, filter=filter, **unknown))
+
+    def compact(self) -> int:
+        """Give back the space of deleted and replaced documents.
+
+        This happens by itself when more rows are empty than full (and more than a few thousand).
+
+        Returns:
+            How many empty rows went.
+
+        Example:
+            >>> FAISSStore(None).compact()
+            0
+        """
+        with self._documents.writing() as connection:
+            state = self._documents.state(connection)
+            snapshot = self._snapshot(connection, state)
+            if snapshot is None or not snapshot.dead:
+                return 0
+            rows = np.flatnonzero(snapshot.alive)
+            cast("VectorIndex", self._index).rewrite(snapshot, rows)
+            self._documents.renumber(connection, rows.tolist())
+            self._documents.committed(connection)
+        self._published(tidy=True)
+        return snapshot.dead
+
+    def _write(self, batch: "_Batch", vectors: Any) -> None:
+        with self._documents.writing() as connection:
+            manifest = self._documents.manifest(connection)
+            matrix = checked_vectors(
+                vectors,
+                len(batch.texts),
+                manifest.get("dimension"),
+                normalise=self._metric == "cosine",
+            )
+            if "dimension" not in manifest:
+                self._documents.describe(connection, dimension=matrix.shape[1], metric=self._metric)
+            if "embedding" not in manifest and self._embedding_id:
+                self._documents.describe(connection, embedding=self._embedding_id)
+            # The vectors first: a commit must never speak of one that is not there.
+            self._vectors(matrix.shape[1]).write(self._documents.state(connection), matrix)
+            self._documents.insert(
+                connection, zip(batch.ids, batch.texts, batch.metadatas, strict=True)
+            )
+            self._documents.committed(connection)
+        self._published()
+
+    def _published(self, *, tidy: bool = False) -> None:
+        """Bring the index up to the commit just made, and the files after it."""
+        with self._documents.reading() as connection:
+            state = self._documents.state(connection)
+            snapshot = self._snapshot(connection, state)
+        if snapshot is None:
+            return
+        if snapshot.dead > max(4_096, len(snapshot.vectors) // 2):
+            self.compact()
+        else:
+            self._save_codes()
+        if tidy and self._index is not None:
+            self._index.tidy(state)
+
+    def _save_codes(self, *, all_of_them: bool = False) -> None:
+        index = self._index
+        if self._path is None or index is None:
+            return
+        with self._documents.writing() as connection:
+            state = self._documents.state(connection)
+            snapshot = self._snapshot(connection, state)
+            covered = snapshot and index.save_codes(snapshot, all_of_them=all_of_them)
+            if not covered:
+                return
+            connection.execute("UPDATE state SET codes = ?", (covered,))
+        index.tidy(state._replace(codes=covered))
+
+    # Reading.
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """Return documents by id, in the order asked for; those that do not exist are left out.
+
+        Args:
+            ids: The ids.
+
+        Returns:
+            The documents.
+
+        Example:
+            >>> FAISSStore(None).get_by_ids(["never there"])
+            []
+        """
+        ids = list(ids)
+        with self._documents.reading() as connection:
+            rows = self._documents.rows_of(connection, ids)
+            found = {held[0]: held for held in self._documents.fetch(connection, rows).values()}
+        return [document(*found[id_]) for id_ in ids if id_ in found]
+
+    async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """Return documents by id without blocking the event loop; see `get_by_ids`."""
+        return await _apart(self.get_by_ids, ids)
+
+    def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
+        """Return the documents nearest to a question, best first.
+
+        Args:
+            query: The question.
+            k: How many. Fewer come back only when fewer exist (or pass).
+            **kwargs: `filter` (a mapping in the operator language, or a function of the
+                metadata), `search_type` ("dense", "keyword", "hybrid"), `score_threshold` (the
+                least relevance, from 0 to 1), `top_k` (another name for `k`).
+
+        Returns:
+            The documents.
+
+        Raises:
+            ValueError: If an argument does not fit.
+            TypeError: If a keyword is unknown; the sentence suggests one.
+
+        Example:
+            >>> from langchain_custom_agents.offline import HashingEmbeddings
+            >>> store = FAISSStore.from_texts(
+            ...     ["a cat", "a dog"], HashingEmbeddings(), [{"legs": 4}, {"legs": 3}]
+            ... )
+            >>> store.similarity_search("cat", top_k=1, filter={"legs": {"$lt": 4}})[0].page_content
+            'a dog'
+        """
+        asked = self._asked("similarity_search", k, kwargs)
+        return [doc for doc, _ in self._found(asked, query, self._query_vector(asked, query))]
+
+    async def asimilarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
+        """Search without blocking the event loop; see `similarity_search`."""
+        asked = self._asked("asimilarity_search", k, kwargs)
+        vector = await self._aquery_vector(asked, query)
+        return [doc for doc, _ in await _apart(self._found, asked, query, vector)]
+
+    def similarity_search_with_score(
+        self, query: str, k: int = 4, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        """Return the nearest documents with their scores, best first; higher is better.
+
+        The score is the cosine, the dot product or minus the distance ("l2"); in a keyword search
+        BM25; in a hybrid search both, joined on a scale from 0 to 1.
+
+        Args:
+            query: The question.
+            k: How many.
+            **kwargs: As `similarity_search`.
+
+        Returns:
+            Pairs of a document and its score.
+
+        Example:
+            >>> from langchain_custom_agents.offline import HashingEmbeddings
+            >>> store = FAISSStore.from_texts(["a cat", "a dog"], HashingEmbeddings())
+            >>> [(doc, score)] = store.similarity_search_with_score("a cat", k=1)
+            >>> round(score, 3)
+            1.0
+        """
+        asked = self._asked("similarity_search_with_score", k, kwargs)
+        return self._found(asked, query, self._query_vector(asked, query))
+
+    async def asimilarity_search_with_score(
+        self, query: str, k: int = 4, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        """Search without blocking the event loop; see `similarity_search_with_score`."""
+        asked = self._asked("asimilarity_search_with_score", k, kwargs)
+        vector = await self._aquery_vector(asked, query)
+        return await _apart(self._found, asked, query, vector)
+
+    def similarity_search_with_relevance_scores(
+        self, query: str, k: int = 4, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        """Return the nearest documents with their relevance from 0 to 1, best first.
+
+        Args:
+            query: The question.
+            k: How many.
+            **kwargs: As `similarity_search`.
+
+        Returns:
+            Pairs of a document and its relevance.
+
+        Example:
+            >>> from langchain_custom_agents.offline import HashingEmbeddings
+            >>> store = FAISSStore.from_texts(["a cat", "a dog"], HashingEmbeddings())
+            >>> len(store.similarity_search_with_relevance_scores("a cat", score_threshold=0.9))
+            1
+        """
+        asked = self._asked("similarity_search_with_relevance_scores", k, kwargs)
+        found = self._found(asked, query, self._query_vector(asked, query))
+        return [(doc, self._relevance(asked, score)) for doc, score in found]
+
+    async def asimilarity_search_with_relevance_scores(
+        self, query: str, k: int = 4, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        """Search off the event loop; see `similarity_search_with_relevance_scores`."""
+        asked = self._asked("asimilarity_search_with_relevance_scores", k, kwargs)
+        vector = await self._aquery_vector(asked, query)
+        found = await _apart(self._found, asked, query, vector)
+        return [(doc, self._relevance(asked, score)) for doc, score in found]
+
+    def similarity_search_by_vector(
+        self, embedding: list[float], k: int = 4, **kwargs: Any
+    ) -> list[Document]:
+        """Return the documents nearest to a vector; arguments as `similarity_search`.
+
+        Example:
+            >>> store = FAISSStore(None)
+            >>> _ = store.add_embeddings([("north", [0.0, 1.0]), ("east", [1.0, 0.0])])
+            >>> [doc.page_content for doc in store.similarity_search_by_vector([0.1, 1.0], k=1)]
+            ['north']
+        """
+        found = self.similarity_search_with_score_by_vector(embedding, k, **kwargs)
+        return [doc for doc, _ in found]
+
+    async def asimilarity_search_by_vector(
+        self, embedding: list[float], k: int = 4, **kwargs: Any
+    ) -> list[Document]:
+        """Search off the event loop; see `similarity_search_by_vector`."""
+        return await _apart(partial(self.similarity_search_by_vector, embedding, k, **kwargs))
+
+    def similarity_search_with_score_by_vector(
+        self, embedding: list[float], k: int = 4, **kwargs: Any
+    ) -> list[tuple[Document, float]]:
+        """Return the documents nearest to a vector with their scores; higher is better.
+
+        Example:
+            >>> store = FAISSStore(None, metric="l2")
+            >>> _ = store.add_embeddings([("here", [0.0, 1.0])])
+            >>> store.similarity_search_with_score_by_vector([0.0, 3.0])[0][1]
+            -2.0
+        """
+        where = "similarity_search_by_vector"
+        asked = self._asked(where, k, {"search_type": "dense", **kwargs})
+        if asked.search_type != "dense":
+            msg = f"{where}() has no words to look for: search_type must be 'dense'."
+            raise ValueError(msg)
+        return self._found(asked, "", self._checked_query(embedding))
+
+    def max_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Return documents near the question and unlike each other.
+
+        Carbonell and Goldstein, SIGIR 1998 (https://doi.org/10.1145/290941.291025).
+
+        Args:
+            query: The question.
+            k: How many.
+            fetch_k: Among how many of the nearest to choose.
+            lambda_mult: From 0 (only unlike each other) to 1 (only near).
+            **kwargs: `filter`, `top_k`.
+
+        Returns:
+            The documents, in the order chosen.
+
+        Example:
+            >>> from langchain_custom_agents.offline import HashingEmbeddings
+            >>> store = FAISSStore.from_texts(["a cat", "a cat!", "a dog"], HashingEmbeddings())
+            >>> [d.page_content for d in store.max_marginal_relevance_search("cat", k=2)]
+            ['a cat', 'a dog']
+        """
+        return self.max_marginal_relevance_search_by_vector(
+            self._embedder().embed_query(query), k, fetch_k, lambda_mult, **kwargs
+        )
+
+    async def amax_marginal_relevance_search(
+        self,
+        query: str,
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Search without blocking the event loop; see `max_marginal_relevance_search`."""
+        vector = await self._embedder().aembed_query(query)
+        return await self.amax_marginal_relevance_search_by_vector(
+            vector, k, fetch_k, lambda_mult, **kwargs
+        )
+
+    def max_marginal_relevance_search_by_vector(
+        self,
+        embedding: list[float],
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Return documents near a vector and unlike each other.
+
+        Arguments as `max_marginal_relevance_search`.
+
+        Example:
+            >>> FAISSStore(None).max_marginal_relevance_search_by_vector([1.0, 0.0])
+            []
+        """
+        known = ("k", "fetch_k", "lambda_mult", "filter", "top_k")
+        refuse_unknown("max_marginal_relevance_search", kwargs, known)
+        k = _k(k, kwargs)
+        fetch_k = max(k, whole_number("fetch_k", fetch_k))
+        if not 0 <= lambda_mult <= 1:
+            msg = f"lambda_mult must be from 0 to 1, not {lambda_mult!r}."
+            raise ValueError(msg)
+        asked = _Asked(fetch_k, kwargs.get("filter"), "dense", None)
+        vector = self._checked_query(embedding)
+        self._documents.prepare(asked.filter)
+        with self._documents.reading() as connection:
+            snapshot = self._snapshot(connection, self._documents.state(connection))
+            if snapshot is None or vector is None:
+                return []
+            rows, _ = self._nearest(connection, snapshot, asked, vector)
+            chosen = rows[
+                maximal_marginal_relevance(vector, list(snapshot.vectors[rows]), lambda_mult, k)
+            ]
+            return [document(*held) for held in self._held(connection, snapshot, chosen.tolist())]
+
+    async def amax_marginal_relevance_search_by_vector(
+        self,
+        embedding: list[float],
+        k: int = 4,
+        fetch_k: int = 20,
+        lambda_mult: float = 0.5,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Search off the event loop; see `max_marginal_relevance_search_by_vector`."""
+        search = self.max_marginal_relevance_search_by_vector
+        return await _apart(partial(search, embedding, k, fetch_k, lambda_mult, **kwargs))
+
+    def search(self, query: str, search_type: str, **kwargs: Any) -> list[Document]:
+        """Search in any of the ways a retriever can; see `as_retriever`.
+
+        Example:
+            >>> FAISSStore(None).search("anything", "keyword")
+            []
+        """
+        if search_type in _SEARCH_TYPES:
+            return self.similarity_search(query, search_type=search_type, **kwargs)
+        return super().search(query, search_type, **kwargs)
+
+    async def asearch(self, query: str, search_type: str, **kwargs: Any) -> list[Document]:
+        """Search in any of the ways a retriever can; see `as_retriever`."""
+        if search_type in _SEARCH_TYPES:
+            return await self.asimilarity_search(query, search_type=search_type, **kwargs)
+        return await super().asearch(query, search_type, **kwargs)
+
+    def as_retriever(self, **kwargs: Any) -> "FAISSStoreRetriever":
+        """Return the store as a retriever.
+
+        Args:
+            **kwargs: `search_type` ("similarity", "similarity_score_threshold", "mmr", "dense",
+                "keyword" or "hybrid"), `search_kwargs` (given to each search), `k` and `filter`
+                for short, and what every retriever takes (`tags`, `metadata`, `name`).
+
+        Returns:
+            The retriever.
+
+        Raises:
+            TypeError: If a keyword is unknown; the sentence suggests one.
+
+        Example:
+            >>> from langchain_custom_agents.offline import HashingEmbeddings
+            >>> store = FAISSStore.from_texts(["a cat", "a dog"], HashingEmbeddings())
+            >>> [doc.page_content for doc in store.as_retriever(k=1).invoke("dog")]
+            ['a dog']
+        """
+        known = ("search_type", "search_kwargs", "k", "top_k", "filter", "tags", "metadata", "name")
+        refuse_unknown("as_retriever", kwargs, known)
+        search_kwargs = dict(kwargs.pop("search_kwargs", None) or {})
+        search_kwargs.update(
+            (name, kwargs.pop(name)) for name in ("k", "top_k", "filter") if name in kwargs
+        )
+        refuse_unknown("as_retriever(search_kwargs=...)", search_kwargs, _RETRIEVER)
+        tags = [*(kwargs.pop("tags", None) or []), *self._get_retriever_tags()]
+        return FAISSStoreRetriever(
+            vectorstore=self, search_kwargs=search_kwargs, tags=tags, **kwargs
+        )
+
+    # How a search goes.
+
+    def _asked(self, where: str, k: int, kwargs: dict[str, Any]) -> "_Asked":
+        refuse_unknown(where, kwargs, _SEARCH)
+        search_type = kwargs.get("search_type") or self._search_type
+        _one_of("search_type", search_type, _SEARCH_TYPES)
+        filter_ = kwargs.get("filter")
+        if filter_ is not None and not callable(filter_) and not isinstance(filter_, Mapping):
+            msg = f"filter must be a mapping or a function of the metadata, not {filter_!r}."
+            raise ValueError(msg)
+        threshold = kwargs.get("score_threshold")
+        return _Asked(_k(k, kwargs), filter_ or None, search_type, threshold)
+
+    def _query_vector(self, asked: "_Asked", query: str) -> Floats | None:
+        if asked.search_type == "keyword":
+            return None
+        return self._checked_query(self._embedder().embed_query(query))
+
+    async def _aquery_vector(self, asked: "_Asked", query: str) -> Floats | None:
+        if asked.search_type == "keyword":
+            return None
+        return self._checked_query(await self._embedder().aembed_query(query))
+
+    def _checked_query(self, vector: Sequence[float]) -> Floats | None:
+        """Return the query as the store compares it, or None while there is nothing to compare."""
+        index = self._index
+        if index is None:
+            with self._documents.reading() as connection:
+                dimension = self._documents.manifest(connection).get("dimension")
+        else:
+            dimension = index.dimension
+        matrix = checked_vectors(
+            [vector], 1, dimension, normalise=self._metric == "cosine", what="query vector"
+        )
+        return None if dimension is None else cast("Floats", matrix[0])
+
+    def _found(
+        self, asked: "_Asked", query: str, vector: Floats | None
+    ) -> list[tuple[Document, float]]:
+        """Search one commit of the store, whatever is written meanwhile."""
+        self._documents.prepare(asked.filter)
+        with self._documents.reading() as connection:
+            snapshot = self._snapshot(connection, self._documents.state(connection))
+            if snapshot is None:
+                return []
+            scores = self._scores(connection, snapshot, asked, query, vector)
+            if asked.score_threshold is not None:
+                scores = [
+                    (row, score)
+                    for row, score in scores
+                    if self._relevance(asked, score) >= asked.score_threshold
+                ]
+            held = self._held(connection, snapshot, [row for row, _ in scores])
+        return [(document(*found), score) for found, (_, score) in zip(held, scores, strict=True)]
+
+    def _scores(
+        self,
+        connection: Any,
+        snapshot: Snapshot,
+        asked: "_Asked",
+        query: str,
+        vector: Floats | None,
+    ) -> list[tuple[int, float]]:
+        pool = asked.k if asked.search_type != "hybrid" else max(_POOL, 2 * asked.k)
+        keyword = {}
+        if asked.search_type != "dense":
+            keyword = self._documents.keyword(connection, query, pool, asked.filter)
+            if asked.search_type == "keyword":
+                return list(keyword.items())
+        if vector is None:
+            return []
+        rows, scores = self._nearest(connection, snapshot, asked, vector, pool)
+        dense = dict(zip(rows.tolist(), scores.tolist(), strict=True))
+        if asked.search_type == "dense":
+            return list(dense.items())
+        missed = np.array([row for row in keyword if row not in dense], np.int64)
+        dense.update(zip(missed.tolist(), snapshot.scores(vector, missed).tolist(), strict=True))
+        return fuse(dense, keyword, self._keyword_weight)[: asked.k]
+
+    def _nearest(
+        self,
+        connection: Any,
+        snapshot: Snapshot,
+        asked: "_Asked",
+        vector: Floats,
+        count: int | None = None,
+    ) -> tuple[Rows, Floats]:
+        allowed = None
+        if asked.filter is not None:
+            name = "" if callable(asked.filter) else json.dumps(asked.filter, default=repr)
+            allowed = snapshot.matched.get(name) if name else None
+            if allowed is None:
+                allowed = np.array(self._documents.matching(connection, asked.filter), np.int64)
+                if name:
+                    if len(snapshot.matched) >= _MATCHED:
+                        snapshot.matched.clear()
+                    snapshot.matched[name] = allowed
+        return snapshot.nearest(vector, count or asked.k, allowed)
+
+    def _held(
+        self, connection: Any, snapshot: Snapshot, rows: Sequence[int]
+    ) -> list[tuple[str, str, str]]:
+        """Return documents by row; small stores keep in memory what was read once."""
+        seen = snapshot.seen
+        missing = [row for row in rows if row not in seen]
+        if not missing:
+            return [seen[row] for row in rows]
+        read = self._documents.fetch(connection, missing)
+        held = [seen[row] if row in seen else read[row] for row in rows]
+        if len(snapshot.vectors) <= _SEEN:
+            if len(seen) > _SEEN:
+                seen.clear()
+            seen.update(read)
+        return held
+
+    def _relevance(self, asked: "_Asked", score: float) -> float:
+        if asked.search_type == "dense":
+            return relevance(score, self._metric)
+        if asked.search_type == "keyword":
+            return score / (1.0 + score) if score > 0 else 0.0
+        return min(1.0, max(0.0, score))
+
+    def _select_relevance_score_fn(self) -> Callable[[float], float]:
+        return partial(relevance, metric=self._metric)
+
+    def _snapshot(self, connection: Any, state: State) -> Snapshot | None:
+        if state.rows == 0:
+            return None
+        if self._index is None:
+            self._vectors(self._documents.manifest(connection)["dimension"])
+        dead_since = partial(self._documents.dead_since, connection)
+        return cast("VectorIndex", self._index).snapshot(state, dead_since)
+
+    def _vectors(self, dimension: int) -> VectorIndex:
+        if self._index is None:
+            self._index = VectorIndex(
+                self._path, dimension, self._metric, tier=self._tier, fsync=self._fsync
+            )
+        return self._index
+
+    def _embedder(self) -> Embeddings:
+        if self._embedding is None:
+            msg = (
+                "This FAISSStore has no embeddings; open it with FAISSStore(embedding, path), or "
+                "search with search_type='keyword' or by vector."
+            )
+            raise ValueError(msg)
+        return self._embedding
+
+    # Making stores.
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+        path: str | Path | None = None,
+        **kwargs: Any,
+    ) -> "FAISSStore":
+        """Make a store (or open the one at `path`) and add texts to it.
+
+        Args:
+            texts: The texts; none gives an empty store.
+            embedding: The model that turns text into vectors.
+            metadatas: One mapping per text.
+            ids: One id per text.
+            path: A folder, or None for memory.
+            **kwargs: As `FAISSStore`.
+
+        Returns:
+            The store.
+
+        Example:
+            >>> from langchain_custom_agents.offline import HashingEmbeddings
+            >>> len(FAISSStore.from_texts([], HashingEmbeddings()))
+            0
+        """
+        store = cls(embedding, path, **kwargs)
+        store.add_texts(texts, metadatas, ids=ids)
+        return store
+
+    @classmethod
+    async def afrom_texts(
+        cls,
+        texts: list[str],
+        embedding: Embeddings,
+        metadatas: list[dict[str, Any]] | None = None,
+        *,
+        ids: Sequence[str | None] | None = None,
+        path: str | Path | None = None,
+        **kwargs: Any,
+    ) -> "FAISSStore":
+        """Make a store without blocking the event loop; see `from_texts`."""
+        store = await _apart(partial(cls, embedding, path, **kwargs))
+        await store.aadd_texts(texts, metadatas, ids=ids)
+        return store
+
+    def save_local(self, *_: Any, **__: Any) -> NoReturn:
+        """Say what takes the place of LangChain FAISS's `save_local`."""
+        msg = (
+            "There is nothing to save: FAISSStore(embedding, path='folder') keeps every write in "
+            "its folder. To move this store: store.copy_to(FAISSStore(embedding, path='folder'))."
+        )
+        raise NotImplementedError(msg)
+
+    @classmethod
+    def load_local(cls, *_: Any, **__: Any) -> NoReturn:
+        """Say what takes the place of LangChain FAISS's `load_local`."""
+        msg = (
+            "Open a folder with FAISSStore(embedding, path='folder'). A folder that LangChain's "
+            "FAISS saved comes in with FAISSStore.from_langchain('folder', embedding)."
+        )
+        raise NotImplementedError(msg)
+
+
+_CONSTRUCTOR = (
+    "embedding", "path", "metric", "search_type", "keyword_weight", "tier", "fsync", "read_only",
+    "embedding_id",
+)  # fmt: skip
+_SEARCH = ("k", "filter", "search_type", "score_threshold", "top_k")
+_RETRIEVER = (*_SEARCH, "fetch_k", "lambda_mult")
+
+
+class FAISSStoreRetriever(VectorStoreRetriever):
+    """A `FAISSStore` as a retriever; `store.as_retriever()` makes one.
+
+    Besides LangChain's search types it knows "dense", "keyword" and "hybrid", and `k` may be
+    given directly.
+
+    Example:
+        >>> from langchain_custom_agents.offline import HashingEmbeddings
+        >>> store = FAISSStore.from_texts(["a cat", "a dog"], HashingEmbeddings())
+        >>> retriever = FAISSStoreRetriever(vectorstore=store, k=1)
+        >>> [doc.page_content for doc in retriever.invoke("cat")]
+        ['a cat']
+    """
+
+    k: int | None = None
+    """How many documents; `search_kwargs` and the call itself come first."""
+
+    allowed_search_types: ClassVar[Sequence[str]] = (
+        *VectorStoreRetriever.allowed_search_types,
+        *_SEARCH_TYPES,
+    )
+
+    @model_validator(mode="after")
+    def _k_is_a_search_argument(self) -> "FAISSStoreRetriever":
+        if self.k is not None:
+            self.search_kwargs = {"k": whole_number("k", self.k), **self.search_kwargs}
+        return self
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
+    ) -> list[Document]:
+        if self.search_type in _SEARCH_TYPES:
+            given = {**self.search_kwargs, **kwargs}
+            return self.vectorstore.search(query, self.search_type, **given)
+        return super()._get_relevant_documents(query, run_manager=run_manager, **kwargs)
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **kwargs: Any
+    ) -> list[Document]:
+        if self.search_type in _SEARCH_TYPES:
+            given = {**self.search_kwargs, **kwargs}
+            return await self.vectorstore.asearch(query, self.search_type, **given)
+        return await super()._aget_relevant_documents(query, run_manager=run_manager, **kwargs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One search, its arguments checked."""
+
+    k: int
+    filter: Filter | None
+    search_type: str
+    score_threshold: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Texts to be written, checked."""
+
+    ids: list[str]
+    texts: list[str]
+    metadatas: list[str]
+
+    @classmethod
+    def checked(
+        cls,
+        texts: Iterable[str],
+        metadatas: Sequence[Mapping[str, Any] | None] | None,
+        ids: Sequence[str | None] | None,
+    ) -> "_Batch":
+        made = checked_texts(texts)
+        return cls(checked_ids(ids, len(made)), made, checked_metadata(metadatas, len(made)))
+
+
+async def _apart(function: Callable[..., _T], *args: Any) -> _T:
+    """Run work on a thread of the event loop's pool."""
+    return await asyncio.get_running_loop().run_in_executor(None, partial(function, *args))
+
+
+def _k(k: int, kwargs: Mapping[str, Any]) -> int:
+    """Return how many documents are asked for; the tutorials' word for it is `top_k`."""
+    return whole_number("top_k", kwargs["top_k"]) if "top_k" in kwargs else whole_number("k", k)
+
+
+def _one_of(name: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        msg = f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}."
+        raise ValueError(msg)
+
+
+def _name_of(embedding: Embeddings | None) -> str | None:
+    """Return a name by which embeddings are recognised without asking a model anything."""
+    if embedding is None:
+        return None
+    parts = [type(embedding).__name__]
+    for attribute in ("model", "model_name", "model_id", "deployment", "dimensions"):
+        value = getattr(embedding, attribute, None)
+        if isinstance(value, str | int):
+            parts.append(str(value))
+    return ":".join(parts)
+
+
+def _folder(path: Path, *, read_only: bool) -> Path:
+    """Return the folder of a store, made if need be, refusing one that is something else's."""
+    if path.exists() and not path.is_dir():
+        msg = f"path must be a folder; {path} is a file."
+        raise ValueError(msg)
+    if (path / "docs.db").exists():
+        return path
+    if list(path.glob("*.faiss")) and list(path.glob("*.pkl")):
+        msg = (
+            f"{path} was saved by LangChain's FAISS; bring it in with "
+            f"FAISSStore.from_langchain({str(path)!r}, embedding, path='another folder')."
+        )
+        raise ValueError(msg)
+    if read_only:
+        msg = f"There is no FAISSStore in {path}; open it without read_only=True to make one."
+        raise ValueError(msg)
+    if path.exists() and any(path.iterdir()):
+        msg = f"{path} holds other files and no FAISSStore; name a new or empty folder."
+        raise ValueError(msg)
+    path.mkdir(parents=True, exist_ok=True)
+    return path
