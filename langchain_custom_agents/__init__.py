@@ -13,6 +13,11 @@ from typing import TYPE_CHECKING, Any
 from langchain_custom_agents._version import __version__
 
 if TYPE_CHECKING:
+    from langchain_custom_agents.agents.executor import AgentExecutor
+    from langchain_custom_agents.agents.openai_functions import OpenAIFunctionsAgent
+    from langchain_custom_agents.agents.react import ReActAgent
+    from langchain_custom_agents.agents.structured_chat import StructuredChatAgent
+    from langchain_custom_agents.agents.types import AgentType, initialize_agent
     from langchain_custom_agents.docstores.folder import FolderDocstore
     from langchain_custom_agents.docstores.text import TextDocstore
     from langchain_custom_agents.docstores.wikipedia import WikipediaDocstore
@@ -22,23 +27,35 @@ if TYPE_CHECKING:
     from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
 __all__ = (
+    "AgentExecutor",
+    "AgentType",
     "FAISSStore",
     "FolderDocstore",
+    "OpenAIFunctionsAgent",
+    "ReActAgent",
+    "StructuredChatAgent",
     "TextDocstore",
     "WikipediaDocstore",
     "__version__",
     "calculator_tool",
     "docstore_tools",
+    "initialize_agent",
     "retriever_tool",
 )
 
 _HOMES = {
+    "AgentExecutor": "agents.executor",
+    "AgentType": "agents.types",
     "FAISSStore": "vectorstores.faiss",
     "FolderDocstore": "docstores.folder",
+    "OpenAIFunctionsAgent": "agents.openai_functions",
+    "ReActAgent": "agents.react",
+    "StructuredChatAgent": "agents.structured_chat",
     "TextDocstore": "docstores.text",
     "WikipediaDocstore": "docstores.wikipedia",
     "calculator_tool": "tools.calculator",
     "docstore_tools": "tools.docstore",
+    "initialize_agent": "agents.types",
     "retriever_tool": "tools.retriever",
 }
 

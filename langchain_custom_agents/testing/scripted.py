@@ -45,7 +45,7 @@ class _Stage:
 
 def _stopped(text: str, stop: Sequence[str] | None) -> str:
     for sequence in stop or ():
-        text = text.split(sequence)[0]
+        text = text.split(sequence, maxsplit=1)[0]
     return text
 
 

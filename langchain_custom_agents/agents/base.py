@@ -1,0 +1,260 @@
+"""What the text agents share: asking in a dialect, and reading the reply."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.callbacks import AsyncCallbackManager, CallbackManager, Callbacks
+from langchain_core.exceptions import OutputParserException
+from langchain_core.prompt_values import PromptValue
+from langchain_core.prompts import BasePromptTemplate
+from pydantic import BaseModel, ConfigDict
+
+from langchain_custom_agents.agents.fields import refuse_unknown
+from langchain_custom_agents.agents.model import asay, say
+from langchain_custom_agents.agents.output_parser import DialectOutputParser, prose_in
+from langchain_custom_agents.dialects import Action, Dialect, Toolbox
+from langchain_custom_agents.loop import CORRECTION, Step
+
+STOPPED = "Agent stopped due to iteration limit or time limit."
+
+
+class DialectAgent(BaseModel):
+    """A mixin for LangChain's text agents: it asks, cuts, reads and corrects in a dialect.
+
+    The class it is mixed into has `llm_chain` and `output_parser`.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    dialect: Dialect | None = None
+
+    # Given by LangChain's class.
+    llm_chain: Any
+    output_parser: Any
+
+    @property
+    def stop_sequences(self) -> list[str]:
+        """The stop sequences sent to the model."""
+        return [] if self.dialect is None else list(self.dialect.stop)
+
+    def plan(
+        self, intermediate_steps: Sequence[Step], callbacks: Callbacks = None, **kwargs: Any
+    ) -> AgentAction | AgentFinish:
+        """Ask the model what to do next. No tool is run.
+
+        Args:
+            intermediate_steps: The steps so far: each action with its observation.
+            callbacks: The callbacks of the call.
+            **kwargs: The inputs, such as `input`.
+
+        Returns:
+            An action, or the finish.
+
+        Raises:
+            OutputParserException: If the reply cannot be read; it carries what to say to the
+                model about it.
+            ValueError: If an input of the prompt is missing.
+        """
+        return self._read(self._say(intermediate_steps, callbacks, kwargs))
+
+    async def aplan(
+        self, intermediate_steps: Sequence[Step], callbacks: Callbacks = None, **kwargs: Any
+    ) -> AgentAction | AgentFinish:
+        """Ask the model what to do next without blocking; see `plan`."""
+        return self._read(await self._asay(intermediate_steps, callbacks, kwargs))
+
+    def return_stopped_response(
+        self, early_stopping_method: str, intermediate_steps: Sequence[Step], **kwargs: Any
+    ) -> AgentFinish:
+        """Finish a run that may not go on.
+
+        Args:
+            early_stopping_method: "force" for a constant text, "generate" for the model's best
+                answer from what was found.
+            intermediate_steps: The steps so far.
+            **kwargs: The inputs, and `callbacks` of the call if there is one.
+
+        Raises:
+            ValueError: If the method is neither.
+        """
+        if _generates(early_stopping_method):
+            callbacks = kwargs.pop("callbacks", None)
+            steps = self._wrapping_up(intermediate_steps)
+            return self._best_of(self._say(steps, callbacks, kwargs))
+        return AgentFinish({"output": STOPPED}, "")
+
+    async def areturn_stopped_response(
+        self, early_stopping_method: str, intermediate_steps: Sequence[Step], **kwargs: Any
+    ) -> AgentFinish:
+        """Finish a run that may not go on without blocking; see `return_stopped_response`."""
+        if _generates(early_stopping_method):
+            callbacks = kwargs.pop("callbacks", None)
+            steps = self._wrapping_up(intermediate_steps)
+            return self._best_of(await self._asay(steps, callbacks, kwargs))
+        return AgentFinish({"output": STOPPED}, "")
+
+    def tool_run_logging_kwargs(self) -> dict[str, str]:
+        """Return how `verbose` marks observations and the model's turns."""
+        if self.dialect is None:
+            given: dict[str, str] = super().tool_run_logging_kwargs()  # type: ignore[misc]
+            return given
+        return {
+            "llm_prefix": f"{self.dialect.cue} " if self.dialect.cue else "",
+            "observation_prefix": f"{self.dialect.observation} ",
+        }
+
+    # Asking.
+
+    def _say(self, steps: Sequence[Step], callbacks: Callbacks, inputs: dict[str, Any]) -> str:
+        """Ask the model, as a run of the chain: the tree of runs is LangChain's."""
+        chain, heard = self.llm_chain, self._heard(steps, inputs)
+        manager = CallbackManager.configure(
+            callbacks, chain.callbacks, chain.verbose, None, chain.tags, None, chain.metadata
+        )
+        run = manager.on_chain_start(None, heard, name=chain.get_name())
+        try:
+            prompt = self._prompt(heard)
+            if chain.verbose:
+                run.on_text(f"Prompt after formatting:\n{prompt.to_string()}", end="\n")
+            config = {"callbacks": run.get_child()}
+            words = say(chain.llm, prompt, self.stop_sequences, config, **chain.llm_kwargs)
+        except BaseException as error:
+            run.on_chain_error(error)
+            raise
+        run.on_chain_end({chain.output_key: words})
+        return words
+
+    async def _asay(
+        self, steps: Sequence[Step], callbacks: Callbacks, inputs: dict[str, Any]
+    ) -> str:
+        chain, heard = self.llm_chain, self._heard(steps, inputs)
+        manager = AsyncCallbackManager.configure(
+            callbacks, chain.callbacks, chain.verbose, None, chain.tags, None, chain.metadata
+        )
+        run = await manager.on_chain_start(None, heard, name=chain.get_name())
+        try:
+            prompt = self._prompt(heard)
+            if chain.verbose:
+                await run.on_text(f"Prompt after formatting:\n{prompt.to_string()}", end="\n")
+            config = {"callbacks": run.get_child()}
+            words = await asay(chain.llm, prompt, self.stop_sequences, config, **chain.llm_kwargs)
+        except BaseException as error:
+            await run.on_chain_error(error)
+            raise
+        await run.on_chain_end({chain.output_key: words})
+        return words
+
+    def _heard(self, steps: Sequence[Step], inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return all that the prompt may use."""
+        return {**inputs, "intermediate_steps": list(steps), "stop": self.stop_sequences}
+
+    def _prompt(self, heard: dict[str, Any]) -> PromptValue:
+        """Write the prompt from those inputs that its template takes."""
+        template: BasePromptTemplate[Any] = self.llm_chain.prompt
+        needed = [name for name in template.input_variables if name != "agent_scratchpad"]
+        missing = [name for name in needed if name not in heard]
+        if missing:
+            names = ", ".join(repr(name) for name in missing)
+            given = ", ".join(sorted(set(heard) - {"intermediate_steps", "stop"})) or "nothing"
+            msg = f"The prompt needs {names}, but was given {given}."
+            raise ValueError(msg)
+        taken = {*needed, *template.optional_variables, "agent_scratchpad", "intermediate_steps"}
+        return template.format_prompt(**{k: v for k, v in heard.items() if k in taken})
+
+    def _wrapping_up(self, steps: Sequence[Step]) -> list[Step]:
+        """Add to the transcript that no more tools can be used."""
+        from langchain_custom_agents.dialects import ENGLISH
+
+        request = (self.dialect or ENGLISH).phrases.wrap_up
+        return [*steps, (AgentAction(CORRECTION, request, ""), request)]
+
+    def _best_of(self, words: str) -> AgentFinish:
+        """Return the answer in the words; if there is none, say that the run was stopped."""
+        try:
+            move = self._read(words)
+        except OutputParserException as error:
+            prose = prose_in(error)
+            said = STOPPED if prose is None else prose
+            return AgentFinish({"output": said, "stopped": True}, words)
+        if isinstance(move, AgentFinish):
+            return AgentFinish({**move.return_values, "stopped": True}, move.log)
+        return AgentFinish({"output": STOPPED, "stopped": True}, words)
+
+    # Reading.
+
+    def _read(self, words: str) -> AgentAction | AgentFinish:
+        parser = self.output_parser
+        if isinstance(parser, DialectOutputParser):
+            return parser.parse(words)
+        return read_with(parser, cut_at(words, self.stop_sequences))
+
+
+def read_with(parser: Any, words: str) -> AgentAction | AgentFinish:
+    """Read words with somebody's own output parser; what it refuses can be said to the model.
+
+    Raises:
+        OutputParserException: If the parser refuses the words.
+    """
+    try:
+        move: AgentAction | AgentFinish = parser.parse(words)
+    except OutputParserException as error:
+        if error.send_to_llm:
+            raise
+        raise _refusal(error, words) from error
+    except ValueError as error:
+        raise _refusal(error, words) from error
+    return move
+
+
+def _refusal(error: Exception, words: str) -> OutputParserException:
+    said = f"That reply could not be read: {error} Keep to the form you were given."
+    return OutputParserException(error, observation=said, llm_output=words, send_to_llm=True)
+
+
+def cut_at(words: str, stop: Sequence[str]) -> str:
+    r"""Cut words at the first stop sequence, even one broken off at the end.
+
+    Example:
+        >>> cut_at("Action Input: x\nObserv", ["\nObservation:"])
+        'Action Input: x'
+    """
+    ends = [at for sequence in stop if (at := words.find(sequence)) >= 0]
+    if ends:
+        return words[: min(ends)]
+    for sequence in stop:
+        for length in range(len(sequence) - 1, len(sequence) // 2, -1):
+            if words.endswith(sequence[:length]):
+                return words[:-length]
+    return words
+
+
+def check_tools(owner: str, dialect: Dialect | None, toolbox: Toolbox) -> None:
+    """Refuse tools that an agent could not tell apart or not write.
+
+    Raises:
+        ValueError: If two tools share a name, or the dialect cannot write one.
+    """
+    seen: set[str] = set()
+    for spec in toolbox:
+        if spec.name in seen:
+            msg = f"Two tools given to {owner} are named {spec.name!r}; names must differ."
+            raise ValueError(msg)
+        seen.add(spec.name)
+        if dialect is not None and (dialect.only_tool in (None, spec.name)):
+            dialect.write("", Action(spec.name, ""))
+        elif dialect is not None:
+            msg = f"{owner} takes one tool, named {dialect.only_tool!r}; got {spec.name!r}."
+            raise ValueError(msg)
+
+
+def check_arguments(owner: type[BaseModel], given: dict[str, Any], also: Sequence[str]) -> None:
+    """Refuse keyword arguments of a factory that neither it nor the class takes."""
+    refuse_unknown(f"{owner.__name__}.from_llm_and_tools", given, {*owner.model_fields, *also})
+
+
+def _generates(method: str) -> bool:
+    if method not in ("force", "generate"):
+        msg = f"early_stopping_method must be 'force' or 'generate', not {method!r}."
+        raise ValueError(msg)
+    return method == "generate"

@@ -1,0 +1,231 @@
+"""StructuredChatAgent: tools with several arguments, called by a JSON object."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_classic.agents import StructuredChatAgent as ClassicStructuredChatAgent
+from langchain_classic.agents.agent import AgentOutputParser
+from langchain_classic.chains import LLMChain
+from langchain_core.agents import AgentAction
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.prompts import BasePromptTemplate
+from langchain_core.tools import BaseTool
+from pydantic import ConfigDict, model_validator
+
+from langchain_custom_agents.agents.base import DialectAgent, check_arguments, check_tools
+from langchain_custom_agents.agents.fields import KnownFields
+from langchain_custom_agents.agents.output_parser import (
+    DialectOutputParser,
+    StructuredChatOutputParser,
+)
+from langchain_custom_agents.agents.prompt import (
+    Example,
+    Scratchpad,
+    StructuredChatPromptTemplate,
+)
+from langchain_custom_agents.agents.react import check_variables
+from langchain_custom_agents.dialects import Dialect, JsonBlob, Toolbox
+
+
+class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent):
+    r"""An agent whose actions are JSON objects, for tools with several arguments.
+
+    Put it where a stock `StructuredChatAgent`, `ChatAgent` or `ConversationalChatAgent` stood.
+    It never asks a second model to mend a reply, and never takes what it could not read for
+    the answer.
+
+    Args:
+        llm_chain: The prompt template and the model.
+        output_parser: What reads the model's words; the dialect's if not given.
+        allowed_tools: The names of the tools the agent may use.
+        dialect: The written form; `JsonBlob()` if not given.
+
+    Raises:
+        TypeError: If an argument is not known.
+        ValueError: If dialect and output parser disagree.
+
+    Example:
+        >>> from langchain_core.tools import tool
+        >>> from langchain_custom_agents.testing import ScriptedChatModel
+        >>> @tool
+        ... def weather(city: str, days: int) -> str:
+        ...     "Tell the weather."
+        ...     return "sunny"
+        >>> said = '{"action": "weather", "action_input": {"city": "Kyoto", "days": 2}}'
+        >>> model = ScriptedChatModel([f"I look\nAction:\n```json\n{said}\n```"])
+        >>> agent = StructuredChatAgent.from_llm_and_tools(model, [weather])
+        >>> agent.plan([], input="How is the weather?").tool_input
+        {'city': 'Kyoto', 'days': 2}
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    output_parser: AgentOutputParser
+    dialect: Dialect | None = JsonBlob()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, values: Any) -> Any:
+        """Let dialect and output parser follow from each other."""
+        if not isinstance(values, dict):
+            return values
+        values = dict(values)
+        parser, dialect = values.get("output_parser"), values.get("dialect")
+        if parser is None:
+            prompt = getattr(values.get("llm_chain"), "prompt", None)
+            dialect = dialect or getattr(prompt, "dialect", None) or JsonBlob()
+            tools = getattr(prompt, "tools", None) or values.get("allowed_tools") or ()
+            values["output_parser"] = StructuredChatOutputParser(dialect=dialect, tools=tools)
+        elif isinstance(parser, DialectOutputParser):
+            if dialect is not None and dialect != parser.dialect:
+                msg = "The agent's dialect and its output parser's dialect must be the same."
+                raise ValueError(msg)
+            dialect = parser.dialect
+        values["dialect"] = dialect or JsonBlob()
+        return values
+
+    @property
+    def observation_prefix(self) -> str:
+        """What an observation begins with."""
+        return f"{self._form.observation} "
+
+    @property
+    def llm_prefix(self) -> str:
+        """What the model's turn begins with."""
+        return self._form.cue
+
+    @property
+    def _form(self) -> Dialect:
+        return self.dialect or JsonBlob()
+
+    @property
+    def _stop(self) -> list[str]:
+        return self.stop_sequences
+
+    def _construct_scratchpad(self, intermediate_steps: Sequence[tuple[AgentAction, Any]]) -> str:
+        return Scratchpad(self._form).write(intermediate_steps)
+
+    def _heard(
+        self, steps: Sequence[tuple[AgentAction, Any]], inputs: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return all that the prompt may use; somebody's own prompt is given the scratchpad."""
+        heard = super()._heard(steps, inputs)
+        if not isinstance(self.llm_chain.prompt, StructuredChatPromptTemplate):
+            heard["agent_scratchpad"] = self._construct_scratchpad(steps)
+        return heard
+
+    @property
+    def input_keys(self) -> list[str]:
+        """The inputs that a run must be given."""
+        inner = {"intermediate_steps", "agent_scratchpad"}
+        return [key for key in self.llm_chain.input_keys if key not in inner]
+
+    @classmethod
+    def create_prompt(  # type: ignore[override]
+        cls,
+        tools: Sequence[BaseTool],
+        prefix: str | None = None,
+        suffix: str | None = None,
+        human_message_template: str | None = None,
+        format_instructions: str | None = None,
+        input_variables: list[str] | None = None,
+        memory_prompts: Sequence[Any] | None = None,
+        *,
+        dialect: Dialect | None = None,
+        examples: Sequence[Example] = (),
+    ) -> StructuredChatPromptTemplate:
+        """Make the prompt template.
+
+        Args:
+            tools: The tools.
+            prefix: Replaces the introduction.
+            suffix: Is put at the end of the system message.
+            human_message_template: Replaces the human message; a template with `{input}` and
+                `{agent_scratchpad}`.
+            format_instructions: Replaces the description of the form.
+            input_variables: The variables of your templates; checked, otherwise inferred.
+            memory_prompts: Message templates between system and human message.
+            dialect: The written form; `JsonBlob()` if not given.
+            examples: Few-shot examples: questions with steps of thought, move, observation.
+        """
+        prompt = StructuredChatPromptTemplate(
+            dialect=dialect or JsonBlob(),
+            tools=Toolbox.of(tools),
+            prefix=prefix,
+            suffix=suffix,
+            human_message_template=human_message_template,
+            format_instructions=format_instructions,
+            memory_prompts=memory_prompts or (),
+            examples=examples,
+        )
+        check_variables(prompt, input_variables)
+        return prompt
+
+    @classmethod
+    def from_llm_and_tools(  # type: ignore[override]
+        cls,
+        llm: BaseLanguageModel[Any],
+        tools: Sequence[BaseTool],
+        callback_manager: BaseCallbackManager | None = None,
+        output_parser: AgentOutputParser | None = None,
+        prefix: str | None = None,
+        suffix: str | None = None,
+        human_message_template: str | None = None,
+        format_instructions: str | None = None,
+        input_variables: list[str] | None = None,
+        memory_prompts: Sequence[Any] | None = None,
+        *,
+        dialect: Dialect | None = None,
+        prompt: BasePromptTemplate[Any] | None = None,
+        examples: Sequence[Example] = (),
+        **kwargs: Any,
+    ) -> "StructuredChatAgent":
+        """Make an agent of a model and tools.
+
+        Args:
+            llm: A chat model or a text model.
+            tools: The tools.
+            callback_manager: The callbacks of the chain.
+            output_parser: An output parser of your own.
+            prefix: See `create_prompt`, as all up to `memory_prompts`.
+            suffix: See `create_prompt`.
+            human_message_template: See `create_prompt`.
+            format_instructions: See `create_prompt`.
+            input_variables: See `create_prompt`.
+            memory_prompts: See `create_prompt`.
+            dialect: The written form; `JsonBlob()` if not given.
+            prompt: A prompt template of your own, taking `agent_scratchpad`.
+            examples: Few-shot examples: questions with steps of thought, move, observation.
+            **kwargs: More fields of the agent.
+
+        Raises:
+            TypeError: If an argument is not known.
+            ValueError: If a tool cannot be written in the dialect or two tools share a name.
+        """
+        check_arguments(cls, kwargs, ())
+        if isinstance(output_parser, DialectOutputParser):
+            dialect = dialect or output_parser.dialect
+        dialect = dialect or getattr(prompt, "dialect", None) or JsonBlob()
+        toolbox = Toolbox.of(tools)
+        check_tools(cls.__name__, dialect, toolbox)
+        if prompt is None:
+            prompt = cls.create_prompt(
+                tools,
+                prefix,
+                suffix,
+                human_message_template,
+                format_instructions,
+                input_variables,
+                memory_prompts,
+                dialect=dialect,
+                examples=examples,
+            )
+        return cls(
+            llm_chain=LLMChain(llm=llm, prompt=prompt, callbacks=callback_manager),
+            allowed_tools=kwargs.pop("allowed_tools", list(toolbox.names)),
+            output_parser=output_parser
+            or StructuredChatOutputParser(dialect=dialect, tools=toolbox),
+            dialect=dialect,
+            **kwargs,
+        )
