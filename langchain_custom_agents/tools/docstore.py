@@ -193,8 +193,10 @@ def _shown(page: Page, term: str, budget: int) -> tuple[str, Document]:
     text = page.text.strip() if whole else _beginning(page, budget)
     lines = [text or "The page is empty."]
     # The model must see that it reads another page than the one it named.
-    if fold(page.title) != fold(term.replace("_", " ")):
-        lines.insert(0, f'Page "{page.title}":')
+    section = page.metadata.get("section")
+    if section or fold(page.title) != fold(term.replace("_", " ")):
+        where = f', section "{section}"' if section else ""
+        lines.insert(0, f'Page "{page.title}"{where}:')
     if page.sections and not whole:
         lines.append(clip(f"Sections: {'; '.join(page.sections)}", budget // 3 + 10))
     if related := page.metadata.get("related"):
@@ -203,10 +205,16 @@ def _shown(page: Page, term: str, budget: int) -> tuple[str, Document]:
 
 
 def _beginning(page: Page, budget: int) -> str:
-    """Take whole paragraphs from the start while they fit; the first is shortened if it must be."""
+    """Take whole paragraphs while they fit; the first is shortened if it must be."""
     shown: list[str] = []
     last = ""
-    for section, paragraph in page.paragraphs:
+    paragraphs = page.paragraphs
+    if wanted := page.metadata.get(
+        "section"
+    ):  # the search named a section, or was redirected to it
+        at = [number for number, (section, _) in enumerate(paragraphs) if section == wanted]
+        paragraphs = paragraphs[at[0] :] if at else paragraphs
+    for section, paragraph in paragraphs:
         text = paragraph if section == last else f"{section}: {paragraph}"
         cost = estimate_tokens(text)
         if cost > budget:
@@ -227,8 +235,8 @@ def _looked_up(opened: OpenPage, asked: str, budget: int) -> tuple[str, Document
         return f'No results for "{asked}" in the page "{page.title}".', None
     if opened.times > len(hits):
         return (
-            f'No more results for "{asked}" in the page "{page.title}": '
-            f"all {len(hits)} were shown. Lookup another word or Search another page."
+            f'No more results for "{asked}" in the page "{page.title}" ({len(hits)} shown). '
+            "Lookup another word or Search for another page."
         ), None
     hit = hits[opened.times - 1]
     text = f"(Result {opened.times}/{len(hits)}) {clip(hit.text, max(budget, 120), asked)}"
