@@ -4,6 +4,7 @@ import json
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,7 +15,7 @@ from langchain_core.documents import Document
 from langchain_custom_agents.vectorstores._filters import Filter, condition
 from langchain_custom_agents.vectorstores._hybrid import any_of, terms
 
-__all__ = ["FORMAT", "Documents", "State", "document"]
+__all__ = ["FORMAT", "Documents", "State", "document", "in_parts", "marks"]
 
 FORMAT = 1
 """The folder format this version writes; later versions read it."""
@@ -61,7 +62,8 @@ class Documents:
         self._writer: sqlite3.Connection | None = None
         self._idle: list[sqlite3.Connection] = []
         self._pid = os.getpid()
-        self._closed = False
+        self._open: list[sqlite3.Connection] = []
+        self._closing = weakref.finalize(self, _close, self._open, self._pid)
         self._indexed: frozenset[str] = frozenset()
         if not read_only:
             self._create()
@@ -92,22 +94,26 @@ class Documents:
         connection = sqlite3.connect(
             name, timeout=60, isolation_level=None, check_same_thread=False, uri=True
         )
+        self._open.append(connection)
         if write:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA synchronous = {'FULL' if self._fsync else 'NORMAL'}")
         return connection
 
     def _check_open(self) -> None:
-        if self._closed:
+        if not self._closing.alive:
             msg = "This FAISSStore is closed; open it again with FAISSStore(embedding, path)."
             raise ValueError(msg)
         if self._pid != os.getpid():
             # SQLite connections must not be used, nor even closed, on the other side of a fork.
             if self._path is not None:
-                _abandoned.extend([self._writer, *self._idle])
+                _abandoned.extend(self._open)
+                self._open.clear()
                 self._writer, self._idle = None, []
             self._lock = threading.RLock()
             self._pid = os.getpid()
+            self._closing.detach()
+            self._closing = weakref.finalize(self, _close, self._open, self._pid)
 
     def _writing_connection(self) -> sqlite3.Connection:
         self._check_open()
@@ -160,15 +166,13 @@ class Documents:
 
     def close(self) -> None:
         """Close every connection; the last one tidies SQLite's journal away."""
-        if self._closed or self._pid != os.getpid():
-            return
         with self._lock:
-            self._closed = True
-            while self._idle:
-                self._idle.pop().close()
-            if self._writer is not None:
-                self._writer.close()
-                self._writer = None
+            self._closing()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the connections are closed."""
+        return not self._closing.alive
 
     # What is written, given a connection inside `reading` or `writing`.
 
@@ -205,17 +209,17 @@ class Documents:
         if not rows:
             return
         commits = self.state(connection).commits + 1
-        for part in _parts(rows):
-            marks = _marks(part)
+        for part in in_parts(rows):
+            inside = f"row IN ({marks(part)})"
             found = connection.execute(
-                f"SELECT row, text FROM documents WHERE row IN ({marks})",  # noqa: S608
+                f"SELECT row, text FROM documents WHERE {inside}",  # noqa: S608
                 part,
             ).fetchall()
             connection.executemany(
                 "INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)",
                 ((row, terms(text)) for row, text in found),
             )
-            connection.execute(f"DELETE FROM documents WHERE row IN ({marks})", part)  # noqa: S608
+            connection.execute(f"DELETE FROM documents WHERE {inside}", part)  # noqa: S608
         connection.executemany(
             "INSERT OR IGNORE INTO tombstones VALUES (?, ?)", ((commits, row) for row in rows)
         )
@@ -252,13 +256,21 @@ class Documents:
         number: int = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
         return number
 
+    def after(
+        self, connection: sqlite3.Connection, row: int, count: int
+    ) -> list[tuple[int, str, str, str]]:
+        """Return the next (row, id, text, metadata) behind a row."""
+        return connection.execute(
+            "SELECT * FROM documents WHERE row > ? ORDER BY row LIMIT ?", (row, count)
+        ).fetchall()
+
     def rows_of(self, connection: sqlite3.Connection, ids: Sequence[str]) -> list[int]:
         """Return the rows of those ids that exist."""
         return [
             row
-            for part in _parts(ids)
+            for part in in_parts(ids)
             for (row,) in connection.execute(
-                f"SELECT row FROM documents WHERE id IN ({_marks(part)})",  # noqa: S608
+                f"SELECT row FROM documents WHERE id IN ({marks(part)})",  # noqa: S608
                 part,
             )
         ]
@@ -274,9 +286,9 @@ class Documents:
         """Return (id, text, metadata as JSON) by row."""
         return {
             row: (id_, text, metadata)
-            for part in _parts(rows)
+            for part in in_parts(rows)
             for row, id_, text, metadata in connection.execute(
-                f"SELECT row, id, text, metadata FROM documents WHERE row IN ({_marks(part)})",  # noqa: S608
+                f"SELECT row, id, text, metadata FROM documents WHERE row IN ({marks(part)})",  # noqa: S608
                 part,
             )
         }
@@ -355,10 +367,18 @@ def document(id_: str, text: str, metadata: str) -> Document:
     return Document(id=id_, page_content=text, metadata=json.loads(metadata))
 
 
-def _parts(items: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:
+def _close(connections: list[sqlite3.Connection], pid: int) -> None:
+    if pid == os.getpid():
+        while connections:
+            connections.pop().close()
+
+
+def in_parts(items: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:
+    """Cut values into parts that fit into one SQL statement."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
-def _marks(items: Sequence[Any]) -> str:
+def marks(items: Sequence[Any]) -> str:
+    """Return one question mark per value."""
     return ",".join("?" * len(items))

@@ -1,13 +1,11 @@
 """`FAISSStore`: a LangChain vector store, exact, fast, and safe on disk."""
 
-import asyncio
 import json
-import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast
+from typing import Any, ClassVar, Literal, NoReturn, cast
 
 import numpy as np
 from langchain_core.callbacks import (
@@ -21,6 +19,7 @@ from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from pydantic import model_validator
 from typing_extensions import Self
 
+from langchain_custom_agents.vectorstores._apart import apart
 from langchain_custom_agents.vectorstores._arguments import (
     checked_ids,
     checked_metadata,
@@ -32,6 +31,7 @@ from langchain_custom_agents.vectorstores._arguments import (
 from langchain_custom_agents.vectorstores._documents import FORMAT, Documents, State, document
 from langchain_custom_agents.vectorstores._filters import Filter
 from langchain_custom_agents.vectorstores._hybrid import fuse
+from langchain_custom_agents.vectorstores._moving import read_langchain, upload
 from langchain_custom_agents.vectorstores._vectors import (
     Floats,
     Metric,
@@ -41,6 +41,7 @@ from langchain_custom_agents.vectorstores._vectors import (
     VectorIndex,
     relevance,
 )
+from langchain_custom_agents.vectorstores.records import FolderRecordManager
 
 __all__ = ["FAISSStore", "FAISSStoreRetriever", "SearchType"]
 
@@ -51,7 +52,6 @@ _TIERS = ("auto", "exact", "codes")
 _SEEN = 20_000
 _MATCHED = 16
 _POOL = 100  # rows each side brings to a hybrid search
-_T = TypeVar("_T")
 
 
 class FAISSStore(VectorStore):
@@ -133,7 +133,6 @@ class FAISSStore(VectorStore):
         self._path = None if path is None else _folder(Path(path), read_only=read_only)
         self._documents = Documents(self._path, read_only=read_only, fsync=fsync)
         self._index: VectorIndex | None = None
-        self._finalizer = weakref.finalize(self, self._documents.close)
         with self._documents.reading() as connection:
             self._metric = self._agreed(self._documents.manifest(connection), metric)
 
@@ -181,9 +180,9 @@ class FAISSStore(VectorStore):
             ...     len(store)
             0
         """
-        if self._finalizer.alive and not self._read_only and self._index is not None:
+        if not self._documents.closed and not self._read_only and self._index is not None:
             self._save_codes(all_of_them=True)
-        self._finalizer()
+        self._documents.close()
 
     def _agreed(self, manifest: Mapping[str, Any], metric: Metric | None) -> Metric:
         """Check the folder against what was asked for, and return its metric."""
@@ -215,6 +214,7 @@ class FAISSStore(VectorStore):
         metadatas: list[dict[str, Any]] | None = None,
         *,
         ids: Sequence[str | None] | None = None,
+        batch_size: int | None = None,
         **unknown: Any,
     ) -> list[str]:
         """Add texts; one whose id is there already replaces it.
@@ -226,6 +226,7 @@ class FAISSStore(VectorStore):
             texts: The texts.
             metadatas: One mapping per text, of what JSON can hold.
             ids: One id per text; None (for all, or in places) makes one up.
+            batch_size: How many texts are embedded at once; None leaves that to the embeddings.
             **unknown: Refused, with a suggestion.
 
         Returns:
@@ -242,10 +243,12 @@ class FAISSStore(VectorStore):
             >>> store.add_texts(["one", "two"], ids=["1", "2"])
             ['1', '2']
         """
-        refuse_unknown("add_texts", unknown, ("texts", "metadatas", "ids"))
+        refuse_unknown("add_texts", unknown, _ADD)
         batch = _Batch.checked(texts, metadatas, ids)
         if batch.texts:
-            self._write(batch, self._embedder().embed_documents(batch.texts))
+            embed = self._embedder().embed_documents
+            parts = [embed(part) for part in batch.parts(batch_size)]
+            self._write(batch, [vector for part in parts for vector in part])
         return batch.ids
 
     async def aadd_texts(
@@ -254,14 +257,16 @@ class FAISSStore(VectorStore):
         metadatas: list[dict[str, Any]] | None = None,
         *,
         ids: Sequence[str | None] | None = None,
+        batch_size: int | None = None,
         **unknown: Any,
     ) -> list[str]:
         """Add texts without blocking the event loop; see `add_texts`."""
-        refuse_unknown("aadd_texts", unknown, ("texts", "metadatas", "ids"))
-        batch = await _apart(_Batch.checked, texts, metadatas, ids)
+        refuse_unknown("aadd_texts", unknown, _ADD)
+        batch = await apart(_Batch.checked, texts, metadatas, ids)
         if batch.texts:
-            vectors = await self._embedder().aembed_documents(batch.texts)
-            await _apart(self._write, batch, vectors)
+            embed = self._embedder().aembed_documents
+            parts = [await embed(part) for part in batch.parts(batch_size)]
+            await apart(self._write, batch, [vector for part in parts for vector in part])
         return batch.ids
 
     def add_embeddings(
@@ -348,7 +353,7 @@ class FAISSStore(VectorStore):
         **unknown: Any,
     ) -> bool:
         """Take documents out without blocking the event loop; see `delete`."""
-        return await _apart(partial(self.delete, ids, filter=filter, **unknown))
+        return await apart(partial(self.delete, ids, filter=filter, **unknown))
 
     def compact(self) -> int:
         """Give back the space of deleted and replaced documents.
@@ -445,7 +450,7 @@ class FAISSStore(VectorStore):
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return documents by id without blocking the event loop; see `get_by_ids`."""
-        return await _apart(self.get_by_ids, ids)
+        return await apart(self.get_by_ids, ids)
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """Return the documents nearest to a question, best first.
@@ -479,7 +484,7 @@ class FAISSStore(VectorStore):
         """Search without blocking the event loop; see `similarity_search`."""
         asked = self._asked("asimilarity_search", k, kwargs)
         vector = await self._aquery_vector(asked, query)
-        return [doc for doc, _ in await _apart(self._found, asked, query, vector)]
+        return [doc for doc, _ in await apart(self._found, asked, query, vector)]
 
     def similarity_search_with_score(
         self, query: str, k: int = 4, **kwargs: Any
@@ -513,7 +518,7 @@ class FAISSStore(VectorStore):
         """Search without blocking the event loop; see `similarity_search_with_score`."""
         asked = self._asked("asimilarity_search_with_score", k, kwargs)
         vector = await self._aquery_vector(asked, query)
-        return await _apart(self._found, asked, query, vector)
+        return await apart(self._found, asked, query, vector)
 
     def similarity_search_with_relevance_scores(
         self, query: str, k: int = 4, **kwargs: Any
@@ -544,7 +549,7 @@ class FAISSStore(VectorStore):
         """Search off the event loop; see `similarity_search_with_relevance_scores`."""
         asked = self._asked("asimilarity_search_with_relevance_scores", k, kwargs)
         vector = await self._aquery_vector(asked, query)
-        found = await _apart(self._found, asked, query, vector)
+        found = await apart(self._found, asked, query, vector)
         return [(doc, self._relevance(asked, score)) for doc, score in found]
 
     def similarity_search_by_vector(
@@ -565,7 +570,7 @@ class FAISSStore(VectorStore):
         self, embedding: list[float], k: int = 4, **kwargs: Any
     ) -> list[Document]:
         """Search off the event loop; see `similarity_search_by_vector`."""
-        return await _apart(partial(self.similarity_search_by_vector, embedding, k, **kwargs))
+        return await apart(partial(self.similarity_search_by_vector, embedding, k, **kwargs))
 
     def similarity_search_with_score_by_vector(
         self, embedding: list[float], k: int = 4, **kwargs: Any
@@ -609,9 +614,9 @@ class FAISSStore(VectorStore):
 
         Example:
             >>> from langchain_custom_agents.offline import HashingEmbeddings
-            >>> store = FAISSStore.from_texts(["a cat", "a cat!", "a dog"], HashingEmbeddings())
+            >>> store = FAISSStore.from_texts(["a cat", "a cat!", "cat dog"], HashingEmbeddings())
             >>> [d.page_content for d in store.max_marginal_relevance_search("cat", k=2)]
-            ['a cat', 'a dog']
+            ['a cat', 'cat dog']
         """
         return self.max_marginal_relevance_search_by_vector(
             self._embedder().embed_query(query), k, fetch_k, lambda_mult, **kwargs
@@ -677,7 +682,7 @@ class FAISSStore(VectorStore):
     ) -> list[Document]:
         """Search off the event loop; see `max_marginal_relevance_search_by_vector`."""
         search = self.max_marginal_relevance_search_by_vector
-        return await _apart(partial(search, embedding, k, fetch_k, lambda_mult, **kwargs))
+        return await apart(partial(search, embedding, k, fetch_k, lambda_mult, **kwargs))
 
     def search(self, query: str, search_type: str, **kwargs: Any) -> list[Document]:
         """Search in any of the ways a retriever can; see `as_retriever`.
@@ -924,9 +929,122 @@ class FAISSStore(VectorStore):
         **kwargs: Any,
     ) -> "FAISSStore":
         """Make a store without blocking the event loop; see `from_texts`."""
-        store = await _apart(partial(cls, embedding, path, **kwargs))
+        store = await apart(partial(cls, embedding, path, **kwargs))
         await store.aadd_texts(texts, metadatas, ids=ids)
         return store
+
+    @classmethod
+    def from_langchain(
+        cls,
+        folder: str | Path,
+        embedding: Embeddings | None,
+        path: str | Path | None = None,
+        *,
+        index_name: str = "index",
+        **kwargs: Any,
+    ) -> "FAISSStore":
+        """Bring in a folder that LangChain's FAISS saved, vectors and all.
+
+        The pickle in it is read by a reader that knows documents, dates and UUIDs and refuses
+        everything else; no code in it is ever run. Dates and UUIDs in the metadata become text.
+
+        Args:
+            folder: The folder saved with `save_local`.
+            embedding: The model its vectors were made with.
+            path: Where to keep the new store; None for memory.
+            index_name: The `index_name` it was saved under.
+            **kwargs: As `FAISSStore`; `metric` is found out unless it is given.
+
+        Returns:
+            The store.
+
+        Raises:
+            ValueError: If the folder is incomplete, torn, or asks for code to be run.
+
+        Example:
+            >>> FAISSStore.from_langchain("no such folder", None)
+            Traceback (most recent call last):
+            ValueError: no such folder holds no index.pkl; LangChain's FAISS saves index.faiss ...
+        """
+        metric, batches = read_langchain(Path(folder), index_name)
+        store = cls(embedding, path, **{"metric": metric, **kwargs})
+        for ids, documents, vectors in batches:
+            texts = [document.page_content for document in documents]
+            metadatas = [document.metadata for document in documents]
+            store._write(_Batch.checked(texts, metadatas, ids), vectors)
+        return store
+
+    def copy_to(
+        self,
+        store: VectorStore,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        batch_size: int = 500,
+    ) -> int:
+        """Copy every document to another store, with its vector where that store takes vectors.
+
+        Any LangChain `VectorStore` will do. One that has other embeddings embeds the texts itself.
+        Started again after an interruption, it goes on: what the other store holds unchanged is
+        not written twice. Under the metric "cosine" the vectors have length 1.
+
+        Args:
+            store: The other store.
+            progress: Called after each batch with the number done and the number in all.
+            batch_size: How many documents are written at once.
+
+        Returns:
+            How many documents were written.
+
+        Raises:
+            ValueError: If it is this store.
+
+        Example:
+            >>> here, there = FAISSStore(None), FAISSStore(None)
+            >>> _ = here.add_embeddings([("north", [0.0, 1.0])], ids=["n"])
+            >>> here.copy_to(there), here.copy_to(there), len(there)
+            (1, 0, 1)
+        """
+        if store is self or (
+            isinstance(store, FAISSStore) and self._path and self._path == store.path
+        ):
+            msg = "copy_to() needs another store: this one is already here."
+            raise ValueError(msg)
+        whole_number("batch_size", batch_size)
+        names = {self._embedding_id, _name_of(store.embeddings)} - {None}
+
+        def batches(connection: Any, snapshot: Snapshot) -> Iterator[tuple[Any, Floats]]:
+            row = -1
+            while found := self._documents.after(connection, row, batch_size):
+                row = found[-1][0]
+                yield [held[1:] for held in found], snapshot.vectors[[held[0] for held in found]]
+
+        with self._documents.reading() as connection:
+            snapshot = self._snapshot(connection, self._documents.state(connection))
+            if snapshot is None:
+                return 0
+            total = self._documents.count(connection)
+            return upload(
+                batches(connection, snapshot),
+                store,
+                total,
+                with_vectors=len(names) < 2,
+                progress=progress,
+            )
+
+    def record_manager(self, namespace: str = "default") -> FolderRecordManager:
+        """Return the record manager for `langchain_core.indexing.index`, kept with the documents.
+
+        Args:
+            namespace: Keeps several sets of records in one store apart.
+
+        Returns:
+            The record manager.
+
+        Example:
+            >>> FAISSStore(None).record_manager().exists(["never there"])
+            [False]
+        """
+        return FolderRecordManager.beside(self._documents, namespace)
 
     def save_local(self, *_: Any, **__: Any) -> NoReturn:
         """Say what takes the place of LangChain FAISS's `save_local`."""
@@ -950,6 +1068,7 @@ _CONSTRUCTOR = (
     "embedding", "path", "metric", "search_type", "keyword_weight", "tier", "fsync", "read_only",
     "embedding_id",
 )  # fmt: skip
+_ADD = ("texts", "metadatas", "ids", "batch_size")
 _SEARCH = ("k", "filter", "search_type", "score_threshold", "top_k")
 _RETRIEVER = (*_SEARCH, "fetch_k", "lambda_mult")
 
@@ -1017,6 +1136,11 @@ class _Batch:
     texts: list[str]
     metadatas: list[str]
 
+    def parts(self, size: int | None) -> list[list[str]]:
+        """Return the texts in parts of at most a size."""
+        step = len(self.texts) if size is None else whole_number("batch_size", size)
+        return [self.texts[start : start + step] for start in range(0, len(self.texts), step)]
+
     @classmethod
     def checked(
         cls,
@@ -1026,11 +1150,6 @@ class _Batch:
     ) -> "_Batch":
         made = checked_texts(texts)
         return cls(checked_ids(ids, len(made)), made, checked_metadata(metadatas, len(made)))
-
-
-async def _apart(function: Callable[..., _T], *args: Any) -> _T:
-    """Run work on a thread of the event loop's pool."""
-    return await asyncio.get_running_loop().run_in_executor(None, partial(function, *args))
 
 
 def _k(k: int, kwargs: Mapping[str, Any]) -> int:
