@@ -1,6 +1,8 @@
 """What the text agents share: asking in a dialect, and reading the reply."""
 
+import inspect
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from langchain_core.agents import AgentAction, AgentFinish
@@ -8,6 +10,7 @@ from langchain_core.callbacks import AsyncCallbackManager, CallbackManager, Call
 from langchain_core.exceptions import OutputParserException
 from langchain_core.prompt_values import PromptValue
 from langchain_core.prompts import BasePromptTemplate
+from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, ConfigDict
 
 from langchain_custom_agents.agents.fields import refuse_unknown
@@ -104,6 +107,12 @@ class DialectAgent(BaseModel):
             "observation_prefix": f"{self.dialect.observation} ",
         }
 
+    def save(self, file_path: Path | str) -> None:
+        """Save the agent without model and tools; see `saving.save_agent`."""
+        from langchain_custom_agents.agents.saving import save_agent
+
+        save_agent(self, file_path)  # type: ignore[arg-type]
+
     # Asking.
 
     def _say(self, steps: Sequence[Step], callbacks: Callbacks, inputs: dict[str, Any]) -> str:
@@ -117,7 +126,7 @@ class DialectAgent(BaseModel):
             prompt = self._prompt(heard)
             if chain.verbose:
                 run.on_text(f"Prompt after formatting:\n{prompt.to_string()}", end="\n")
-            config = {"callbacks": run.get_child()}
+            config: RunnableConfig = {"callbacks": run.get_child()}
             words = say(chain.llm, prompt, self.stop_sequences, config, **chain.llm_kwargs)
         except BaseException as error:
             run.on_chain_error(error)
@@ -137,7 +146,7 @@ class DialectAgent(BaseModel):
             prompt = self._prompt(heard)
             if chain.verbose:
                 await run.on_text(f"Prompt after formatting:\n{prompt.to_string()}", end="\n")
-            config = {"callbacks": run.get_child()}
+            config: RunnableConfig = {"callbacks": run.get_child()}
             words = await asay(chain.llm, prompt, self.stop_sequences, config, **chain.llm_kwargs)
         except BaseException as error:
             await run.on_chain_error(error)
@@ -248,9 +257,11 @@ def check_tools(owner: str, dialect: Dialect | None, toolbox: Toolbox) -> None:
             raise ValueError(msg)
 
 
-def check_arguments(owner: type[BaseModel], given: dict[str, Any], also: Sequence[str]) -> None:
-    """Refuse keyword arguments of a factory that neither it nor the class takes."""
-    refuse_unknown(f"{owner.__name__}.from_llm_and_tools", given, {*owner.model_fields, *also})
+def check_arguments(owner: type[BaseModel], given: dict[str, Any]) -> None:
+    """Refuse keyword arguments that neither a class nor its `from_llm_and_tools` takes."""
+    factory = owner.from_llm_and_tools  # type: ignore[attr-defined]
+    known = {*owner.model_fields, *inspect.signature(factory).parameters} - {"kwargs"}
+    refuse_unknown(f"{owner.__name__}.from_llm_and_tools", given, known)
 
 
 def _generates(method: str) -> bool:

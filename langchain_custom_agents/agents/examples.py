@@ -11,8 +11,7 @@ _DOCSTORE_ENGLISH: tuple[Example, ...] = (
             (
                 "I need to find who composed The Four Seasons, then where that person was born.",
                 Action("Search", "The Four Seasons (Vivaldi)"),
-                "The Four Seasons is a group of four violin concertos by the Italian composer "
-                "Antonio Vivaldi.",
+                "The Four Seasons is a group of four violin concertos by Antonio Vivaldi.",
             ),
             (
                 "It was composed by Antonio Vivaldi. I need to find where he was born.",
@@ -33,8 +32,7 @@ _DOCSTORE_ENGLISH: tuple[Example, ...] = (
             (
                 "I need the length of both rivers. I begin with the Loire.",
                 Action("Search", "Loire"),
-                "The Loire is the longest river in France. With a length of 1,006 kilometres, it "
-                "drains more than a fifth of the country.",
+                "The Loire is the longest river in France. Its length is 1,006 km.",
             ),
             (
                 "The Loire is 1,006 km long. Now the Rhône.",

@@ -41,7 +41,7 @@ from langchain_custom_agents.loop import (
 
 
 class AgentExecutor(KnownFields, ClassicAgentExecutor):
-    """LangChain's executor, in which what goes wrong is said to the model instead of ending the run.
+    r"""LangChain's executor, in which the model is told what went wrong.
 
     Every difference from LangChain's is in the table of `docs/executor.md`.
 
@@ -63,8 +63,8 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         >>> from langchain_custom_agents.agents.react import ReActAgent
         >>> from langchain_custom_agents.testing import ScriptedLLM
         >>> search = Tool("Search", lambda query: "hiroko is 10 years old", "looks things up")
-        >>> llm = ScriptedLLM(["Let me see.\\nAction: Search\\nAction Input: hiroko's age",
-        ...                    "I know now.\\nFinal Answer: 10"])
+        >>> llm = ScriptedLLM(["Let me see.\nAction: Search\nAction Input: hiroko's age",
+        ...                    "I know now.\nFinal Answer: 10"])
         >>> agent = ReActAgent.from_llm_and_tools(llm, [search])
         >>> AgentExecutor(agent=agent, tools=[search]).invoke({"input": "How old is Hiroko?"})
         {'input': 'How old is Hiroko?', 'output': '10'}
@@ -339,7 +339,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             return super()._perform_agent_action(
                 name_to_tool_map, color_mapping, agent_action, run_manager
             )
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises is for the model
             step = self._failed(name_to_tool_map, agent_action, error)
             if run_manager:
                 run_manager.on_text(self._announced(step.observation), verbose=self.verbose)
@@ -356,7 +356,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             return await super()._aperform_agent_action(
                 name_to_tool_map, color_mapping, agent_action, run_manager
             )
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises is for the model
             step = self._failed(name_to_tool_map, agent_action, error)
             if run_manager:
                 await run_manager.on_text(self._announced(step.observation), verbose=self.verbose)

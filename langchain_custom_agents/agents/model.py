@@ -13,7 +13,9 @@ from langchain_core.runnables import RunnableConfig
 # changes too often for a list of names: it is tried, and remembered for the model object.
 _REFUSING: dict[int, "weakref.ref[Any]"] = {}
 
-_NAMES_STOP = re.compile(r"(?<![\w-])stop(?:_sequences?|[ -]sequences?|[ -]words?)?(?![\w-])", re.IGNORECASE)
+_NAMES_STOP = re.compile(
+    r"(?<![\w-])stop(?:_sequences?|[ -]sequences?|[ -]words?)?(?![\w-])", re.IGNORECASE
+)
 
 
 def say(

@@ -53,8 +53,9 @@ class DialectOutputParser(KnownFields, AgentOutputParser):
 
     Example:
         >>> parser = ReActOutputParser(tools=["Search"])
-        >>> parser.parse("I look\nAction: Search\nAction Input: Hiroko\nObservation: a doctor")
-        AgentAction(tool='Search', tool_input='Hiroko', log='I look\nAction: Search\nAction Input: Hiroko')
+        >>> said = "I look\nAction: Search\nAction Input: Hiroko\nObservation: a doctor"
+        >>> parser.parse(said).log
+        'I look\nAction: Search\nAction Input: Hiroko'
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -125,7 +125,7 @@ class DialectPrompt(KnownFields, BaseModel):
     human_prefix: str = "Human"
 
     _scratchpad: Scratchpad = PrivateAttr()
-    _head: str = PrivateAttr()
+    _constant_head: str | None = PrivateAttr(default=None)
 
     @field_validator("tools", mode="before")
     @classmethod
@@ -136,11 +136,16 @@ class DialectPrompt(KnownFields, BaseModel):
         """Write once what stays the same in every prompt."""
         super().model_post_init(context)
         self._scratchpad = Scratchpad(self.dialect, self.tools)
-        self._head = self._write_head()
+        if not variables_of(self.prefix, self.format_instructions) - {"tools", "tool_names"}:
+            self._constant_head = self._write_head({})
 
-    def _write_head(self) -> str:
-        """Write all that comes before history and question."""
-        say, values = self.dialect.phrases, self._tool_values()
+    def _head(self, inputs: Mapping[str, Any]) -> str:
+        """Return all that comes before history and question."""
+        known = self._constant_head
+        return self._write_head(inputs) if known is None else known
+
+    def _write_head(self, inputs: Mapping[str, Any]) -> str:
+        say, values = self.dialect.phrases, {**inputs, **self._tool_values()}
         introduction = say.introduction if self.prefix is None else fill(self.prefix, values)
         if self.format_instructions is None:
             form = self.dialect.instructions(self.tools)
@@ -188,7 +193,7 @@ class DialectPrompt(KnownFields, BaseModel):
     def _pop_pad(self, values: dict[str, Any]) -> str:
         """Return the scratchpad: of the steps given, or the text given for it."""
         steps = values.pop("intermediate_steps", ())
-        given = values.pop("agent_scratchpad", None)
+        given: str | None = values.pop("agent_scratchpad", None)
         if given is None:
             return self._scratchpad.write(steps)
         # A caller's own text may leave the cue out, as LangChain's templates wrote it themselves.
@@ -237,10 +242,10 @@ class ReActPromptTemplate(DialectPrompt, StringPromptTemplate):
         values = self._merge_partial_and_user_variables(**kwargs)
         pad = self._pop_pad(values)
         if self.suffix is not None:
-            return f"{self._head}\n\n{self._suffix_text(values, pad)}"
+            return f"{self._head(values)}\n\n{self._suffix_text(values, pad)}"
         asked = f"{self._question(values['input'])}\n{pad}"
         history = self._history(values.get(HISTORY))
-        return "\n\n".join(part for part in (self._head, history, asked) if part)
+        return "\n\n".join(part for part in (self._head(values), history, asked) if part)
 
     @property
     def _prompt_type(self) -> str:
@@ -284,7 +289,7 @@ class StructuredChatPromptTemplate(DialectPrompt, BaseChatPromptTemplate):
                 between = [HumanMessage(self._history(history))]
             else:
                 between = as_messages(history)
-        system = self._head
+        system = self._head(values)
         if self.suffix is not None:
             system = f"{system}\n\n{fill(self.suffix, {**self._tool_values(), **values})}"
         return [SystemMessage(system), *placed, *between, HumanMessage(self._human(values, pad))]
@@ -369,9 +374,8 @@ def name_variables(prompt: Any) -> None:
         ValueError: If a template leaves out the question or the scratchpad.
     """
     own = {"tools", "tool_names", "agent_scratchpad", "intermediate_steps", HISTORY}
-    asking = getattr(prompt, "human_message_template", None)
-    if asking is None and isinstance(prompt, StringPromptTemplate):
-        asking = prompt.suffix
+    chats = isinstance(prompt, BaseChatPromptTemplate)
+    asking = prompt.human_message_template if chats else prompt.suffix
     if asking is not None:
         missing = {"input", "agent_scratchpad"} - variables_of(asking)
         if missing:

@@ -139,7 +139,7 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
             ValueError: If a tool cannot be written in the dialect, two tools share a name, or a
                 variable is named that no template holds.
         """
-        check_arguments(cls, kwargs, ())
+        check_arguments(cls, kwargs)
         if dialect is None and output_parser is None:
             dialect = getattr(prompt, "dialect", None) or ENGLISH
         if isinstance(output_parser, DialectOutputParser):

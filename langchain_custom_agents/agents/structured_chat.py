@@ -122,7 +122,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
         return [key for key in self.llm_chain.input_keys if key not in inner]
 
     @classmethod
-    def create_prompt(  # type: ignore[override]
+    def create_prompt(
         cls,
         tools: Sequence[BaseTool],
         prefix: str | None = None,
@@ -163,7 +163,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
         return prompt
 
     @classmethod
-    def from_llm_and_tools(  # type: ignore[override]
+    def from_llm_and_tools(
         cls,
         llm: BaseLanguageModel[Any],
         tools: Sequence[BaseTool],
@@ -203,7 +203,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
             TypeError: If an argument is not known.
             ValueError: If a tool cannot be written in the dialect or two tools share a name.
         """
-        check_arguments(cls, kwargs, ())
+        check_arguments(cls, kwargs)
         if isinstance(output_parser, DialectOutputParser):
             dialect = dialect or output_parser.dialect
         dialect = dialect or getattr(prompt, "dialect", None) or JsonBlob()

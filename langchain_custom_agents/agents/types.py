@@ -199,7 +199,7 @@ def initialize_agent(
     tags: Sequence[str] | None = None,
     **kwargs: Any,
 ) -> AgentExecutor:
-    """Make an executor of a type of agent, a model and tools, with LangChain's own signature.
+    r"""Make an executor of a type of agent, a model and tools, with LangChain's own signature.
 
     Args:
         tools: The tools.
@@ -219,7 +219,7 @@ def initialize_agent(
         >>> from langchain_core.tools import Tool
         >>> from langchain_custom_agents.testing import ScriptedLLM
         >>> search = Tool("Search", lambda query: "hiroko is 10 years old", "looks things up")
-        >>> llm = ScriptedLLM(["I know.\\nFinal Answer: 10"])
+        >>> llm = ScriptedLLM(["I know.\nFinal Answer: 10"])
         >>> initialize_agent([search], llm, agent="zero-shot-react-description").run("How old?")
         '10'
     """

@@ -43,7 +43,7 @@ class ToolSpec:
         if isinstance(tool, str):
             return cls(tool)
         if isinstance(tool, BaseTool):
-            schema = tool.tool_call_schema
+            schema: Any = tool.tool_call_schema
             properties = schema if isinstance(schema, dict) else schema.model_json_schema()
             return cls(
                 name=tool.name,

@@ -1,5 +1,6 @@
 """The laws of a dialect, as tests to inherit."""
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from hypothesis import HealthCheck, given, settings
@@ -168,7 +169,7 @@ class DialectLaws:
         steps = data.draw(st.lists(st.tuples(_TEXT, moves, _TEXT), max_size=3))
         pads = [self.dialect.scratchpad(steps[:n]) for n in range(len(steps) + 1)]
 
-        assert all(later.startswith(pad) for pad, later in zip(pads, pads[1:], strict=False))
+        assert all(later.startswith(pad) for pad, later in pairwise(pads))
         assert all(pad.endswith(self.dialect.cue) for pad in pads)
 
     @_law

@@ -83,7 +83,7 @@ class ScriptedLLM(LLM):
     _stops: list[list[str] | None] = PrivateAttr(default_factory=list)
 
     def __init__(self, responses: Script, **kwargs: Any) -> None:
-        super().__init__(responses=responses, **kwargs)  # type: ignore[call-arg]
+        super().__init__(responses=responses, **kwargs)
         self._stage = _Stage(responses)
 
     @property
