@@ -181,11 +181,16 @@ class MessageScratchpad:
         # Keyed by the identity of a run's first action, and dropped with it.
         self._runs: dict[int, tuple[weakref.ref[AgentAction], _Written]] = {}
 
-    def write(self, steps: Sequence[Step]) -> list[BaseMessage]:
-        """Return the messages of these steps."""
+    def write(self, steps: Sequence[Step], used: Sequence[str] = ()) -> list[BaseMessage]:
+        """Return the messages of these steps.
+
+        Args:
+            steps: The steps of the run so far.
+            used: The ids of calls that stand before them, in the history.
+        """
         if not steps:
             return []
-        at, messages, ids = 0, list[BaseMessage](), list[str]()
+        at, messages, ids = 0, list[BaseMessage](), list(used)
         known = self._runs.get(id(steps[0][0]))
         # This loop sees every step at every call of the model: it stays free of calls.
         if known is not None and len(known[1].steps) <= len(steps):

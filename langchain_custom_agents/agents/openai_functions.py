@@ -48,7 +48,15 @@ from langchain_custom_agents.agents.base import (
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import MisreadingError
 from langchain_custom_agents.agents.prompt import HISTORY, as_messages
-from langchain_custom_agents.dialects import ENGLISH, Misreading, Toolbox, ToolSpec
+from langchain_custom_agents.dialects import (
+    ENGLISH,
+    Action,
+    JsonBlob,
+    Misreading,
+    Prose,
+    Toolbox,
+    ToolSpec,
+)
 from langchain_custom_agents.loop import CORRECTION, Step
 
 Mode = Literal["tools", "functions"]
@@ -63,6 +71,13 @@ _CUT_OFF = frozenset({"length", "max_tokens", "model_length", "incomplete", "con
 _THOUGHT = re.compile(
     r"\A\s*(?:<think(?:ing)?>.*?</think(?:ing)?>|(?:(?!<think).)*?</think(?:ing)?>\s*\n)",
     re.DOTALL | re.IGNORECASE,
+)
+
+
+# How open models write a call where the server does not know their form.
+_WRITTEN_CALL = re.compile(
+    r"<tool_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|<[|｜]tool[▁_]call"
+    r'|\A\s*(?:```(?:json)?\s*)?\{\s*"name"\s*:\s*"[^"]*"\s*,\s*"(?:arguments|parameters)"\s*:'
 )
 
 
@@ -108,7 +123,10 @@ class OpenAIFunctionsOutputParser(KnownFields, OpenAIFunctionsAgentOutputParser)
         if not isinstance(message, AIMessage):
             msg = f"Expected an AI message got {type(message)}"
             raise TypeError(msg)
+        message = self._heard(message)
         calls = calls_in(message)
+        if broke_off(message):
+            raise self.misread("it broke off before its end", as_said(message))
         if not calls:
             return self._finish(message)
         if was_cut_off(message):
@@ -128,6 +146,22 @@ class OpenAIFunctionsOutputParser(KnownFields, OpenAIFunctionsAgentOutputParser)
         tools = f"Call one of the tools ({named}) with a JSON object" if named else "Call a tool"
         correction = f"Your reply was not taken: {reason}. {tools}, or answer in words."
         return MisreadingError(Misreading(heard, reason), correction)
+
+    def _heard(self, message: AIMessage) -> AIMessage:
+        """Return the reply; with a call as a call, where an open model wrote it as words."""
+        text = "" if calls_in(message) else text_in(message.content)
+        if not _WRITTEN_CALL.search(text):
+            return message
+        reading = JsonBlob().read(text, self.tools)
+        if isinstance(reading.move, Prose):
+            return message
+        if not isinstance(reading.move, Action):
+            reason = "a tool call stands in its words, and cannot be read; make it a tool call"
+            raise self.misread(reason, text)
+        given = reading.move.input
+        args = given if isinstance(given, dict) else {"__arg1": given}
+        call = ToolCall(name=reading.move.tool, args=args, id=None)
+        return message.model_copy(update={"content": reading.thought, "tool_calls": [call]})
 
     def _finish(self, message: AIMessage) -> AgentFinish:
         said = text_in(message.content) or str(message.additional_kwargs.get("refusal") or "")
@@ -189,6 +223,15 @@ def was_cut_off(message: AIMessage) -> bool:
     """
     endings = (message.response_metadata.get(key) for key in _ENDINGS)
     return any(isinstance(ending, str) and ending.lower() in _CUT_OFF for ending in endings)
+
+
+def broke_off(message: BaseMessage) -> bool:
+    """Tell whether a stream ended without saying why, so that its end may be missing.
+
+    Only for OpenAI's protocol: there every reply has a reason for its end.
+    """
+    metadata = message.response_metadata
+    return metadata.get("model_provider") == "openai" and not any(k in metadata for k in _ENDINGS)
 
 
 def _unpacked(args: Any, spec: ToolSpec) -> Any:
@@ -342,9 +385,11 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
                 model about it.
             ValueError: If an input of the prompt is missing.
         """
-        messages = self._messages(intermediate_steps, kwargs)
+        model, messages = self._model(with_functions), self._messages(intermediate_steps, kwargs)
         with self._refusals_of_the_client():
-            reply = self._model(with_functions).invoke(messages, config={"callbacks": callbacks})
+            reply = model.invoke(messages, config={"callbacks": callbacks})
+            if broke_off(reply):
+                reply = model.invoke(messages, config={"callbacks": callbacks})
         return self._read(reply)
 
     async def aplan(  # type: ignore[override]
@@ -355,10 +400,11 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
         **kwargs: Any,
     ) -> AgentAction | list[AgentAction] | AgentFinish:
         """Ask the model what to do next without blocking; see `plan`."""
-        messages = self._messages(intermediate_steps, kwargs)
-        model = self._model(with_functions)
+        model, messages = self._model(with_functions), self._messages(intermediate_steps, kwargs)
         with self._refusals_of_the_client():
             reply = await model.ainvoke(messages, config={"callbacks": callbacks})
+            if broke_off(reply):
+                reply = await model.ainvoke(messages, config={"callbacks": callbacks})
         return self._read(reply)
 
     def return_stopped_response(
@@ -476,7 +522,14 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
             for name, value in inputs.items()
             if name in wanted
         }
-        values["agent_scratchpad"] = self._scratchpad.write(steps)
+        used = [
+            call["id"]
+            for name in slots & set(values)
+            for message in values[name]
+            for call in calls_in(message)
+            if call.get("id")
+        ]
+        values["agent_scratchpad"] = self._scratchpad.write(steps, used)
         return prompt.format_prompt(**values).to_messages()
 
     def _with_history(self, prompt: ChatPromptTemplate) -> ChatPromptTemplate:
