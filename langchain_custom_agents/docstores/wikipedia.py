@@ -252,7 +252,7 @@ example "MyBot/1.0 (me@example.org)".
         missing = f'Could not find "{term}".'
         if not words:
             return f"{missing} Search for the name of a person, a place or a thing."
-        # The first letters, for engines that find no misspelt titles; no namespace, which may not be.
+        # The first letters, for engines that find no misspelt titles; a namespace may be invalid.
         first = words.rpartition(":")[2].strip()[: 3 if words.isascii() else 2]
         question = {**_SEARCH, "srsearch": words, "pssearch": words, "apprefix": first}
         query = (await self._ask(question)).get("query", {})

@@ -111,7 +111,7 @@ class _Search(_DocstoreTool):
     def _run(
         self,
         query: str,
-        config: RunnableConfig | None = None,
+        config: RunnableConfig,  # by this type LangChain knows to pass it; it may pass None
         run_manager: CallbackManagerForToolRun | None = None,
     ) -> tuple[str, Document | None]:
         if not (term := query.strip()):
@@ -126,7 +126,7 @@ class _Search(_DocstoreTool):
     async def _arun(
         self,
         query: str,
-        config: RunnableConfig | None = None,
+        config: RunnableConfig,
         run_manager: AsyncCallbackManagerForToolRun | None = None,
     ) -> tuple[str, Document | None]:
         if not (term := query.strip()):
@@ -163,7 +163,7 @@ class _Lookup(_DocstoreTool):
     def _run(
         self,
         query: str,
-        config: RunnableConfig | None = None,
+        config: RunnableConfig,
         run_manager: CallbackManagerForToolRun | AsyncCallbackManagerForToolRun | None = None,
     ) -> tuple[str, Document | None]:
         if not (word := fold(query)):
@@ -177,7 +177,7 @@ class _Lookup(_DocstoreTool):
     async def _arun(
         self,
         query: str,
-        config: RunnableConfig | None = None,
+        config: RunnableConfig,
         run_manager: AsyncCallbackManagerForToolRun | None = None,
     ) -> tuple[str, Document | None]:
         return self._run(query, config, run_manager)

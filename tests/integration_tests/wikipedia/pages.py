@@ -6,8 +6,8 @@ from xml.sax.saxutils import escape
 FILLERS = 3_000
 
 PAGES = {
-    "Hiroko Yamada": """'''Hiroko Yamada''' is a ten-year-old girl from Nagano. Her father is [[Takuma Yamada]], \
-and her mother is [[Ayako Yamada]].
+    "Hiroko Yamada": """'''Hiroko Yamada''' is a ten-year-old girl from Nagano. Her father is \
+[[Takuma Yamada]], and her mother is [[Ayako Yamada]].
 
 == School ==
 Hiroko goes to the school where her father works. She walks there every morning.
@@ -29,16 +29,16 @@ Takuma married [[Ayako Yamada]] in 2012. They have one daughter.
     "Hiroko": "#REDIRECT [[Hiroko Yamada]]\n",
     "Hiroko's father": "#REDIRECT [[Takuma Yamada]]\n",
     "Work of Takuma": "#REDIRECT [[Takuma Yamada#Career]]\n",
-    "Bill Clinton": """'''William Jefferson Clinton''' (born 1946) was the 42nd president of the United \
-States. He is the husband of [[Hillary Clinton]].
+    "Bill Clinton": """'''William Jefferson Clinton''' (born 1946) was the 42nd president of the \
+United States. He is the husband of [[Hillary Clinton]].
 
 == Early life ==
 He was born in Hope, Arkansas.
 """,
-    "Hillary Clinton": """'''Hillary Rodham Clinton''' (born 1947) is a politician, diplomat and lawyer. She is \
-married to [[Bill Clinton]].
+    "Hillary Clinton": """'''Hillary Rodham Clinton''' (born 1947) is a politician, diplomat and \
+lawyer. She is married to [[Bill Clinton]].
 """,
-    "Chicago": "'''Chicago''' is a city on Lake Michigan. It is the third largest city of its country.\n",
+    "Chicago": "'''Chicago''' is a city on Lake Michigan. It is the third city of its country.\n",
     "Great Chicago Fire": "The '''Great Chicago Fire''' burned in the city of Chicago in 1871.\n",
     "1871 Chicago fire": "#REDIRECT [[Great Chicago Fire]]\n",
     "Tree": "A '''tree''' is a tall plant with a trunk of wood.\n",
