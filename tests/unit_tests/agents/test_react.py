@@ -94,7 +94,9 @@ def test_braces_anywhere_are_harmless():
 
 def test_a_misreading_carries_what_to_say_to_the_model(search):
     """The exception is LangChain's, and holds the correction and the words."""
-    agent = ReActAgent.from_llm_and_tools(ScriptedLLM(["Action: Weather\nAction Input: x"]), [search])
+    agent = ReActAgent.from_llm_and_tools(
+        ScriptedLLM(["Action: Weather\nAction Input: x"]), [search]
+    )
 
     with pytest.raises(OutputParserException) as refused:
         agent.plan([], input="How old?")
@@ -135,7 +137,9 @@ def test_it_is_built_directly_with_the_documented_arguments(search):
 def test_what_is_not_given_follows_from_the_prompt(search):
     """A chain with our prompt template is enough: parser and stop sequences are its dialect's."""
     prompt = ReActPromptTemplate(tools=[search], dialect=Bracketed())
-    agent = ReActAgent(llm_chain=LLMChain(llm=ScriptedLLM(["I look\nAction: Search[x]"]), prompt=prompt))
+    agent = ReActAgent(
+        llm_chain=LLMChain(llm=ScriptedLLM(["I look\nAction: Search[x]"]), prompt=prompt)
+    )
 
     assert agent.plan([], input="?") == AgentAction("Search", "x", "I look\nAction: Search[x]")
     assert agent.stop == ["\nObservation:"]

@@ -1,0 +1,120 @@
+"""StructuredChatAgent: JSON actions, and nothing hidden behind them."""
+
+import pytest
+from langchain_classic.agents import AgentExecutor as StockExecutor
+from langchain_classic.agents import StructuredChatAgent as StockStructuredChatAgent
+from langchain_core.agents import AgentAction
+from langchain_core.exceptions import OutputParserException
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
+from langchain_core.tools import tool
+
+from langchain_custom_agents.agents.structured_chat import StructuredChatAgent
+from langchain_custom_agents.dialects import ENGLISH, Action, Answer, JsonBlob
+from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
+
+FORM = JsonBlob()
+
+
+@tool
+def weather(city: str, days: int) -> str:
+    """Tell the weather {in braces}."""
+    return f"{days} days of sun in {city}"
+
+
+LOOK = FORM.write("I look", Action("weather", {"city": "Kyoto", "days": 2}))
+KNOW = FORM.write("I know", Answer("sun"))
+
+
+def test_it_is_what_it_replaces():
+    """Code that asks for LangChain's class finds it."""
+    assert issubclass(StructuredChatAgent, StockStructuredChatAgent)
+
+
+@pytest.mark.parametrize("model", [ScriptedChatModel, ScriptedLLM])
+def test_plan_reads_several_arguments(model):
+    """Arguments keep their names and types, with chat and with text models."""
+    agent = StructuredChatAgent.from_llm_and_tools(model([LOOK]), [weather])
+
+    assert agent.plan([], input="?") == AgentAction("weather", {"city": "Kyoto", "days": 2}, LOOK)
+
+
+def test_gibberish_is_not_the_answer():
+    """Where LangChain's parser takes what it cannot read for the answer, ours refuses."""
+    stock = StockStructuredChatAgent.from_llm_and_tools(ScriptedChatModel(["???"]), [weather])
+    assert stock.plan([], input="?").return_values == {"output": "???"}
+
+    ours = StructuredChatAgent.from_llm_and_tools(ScriptedChatModel(["???"]), [weather])
+    with pytest.raises(OutputParserException):
+        ours.plan([], input="?")
+
+
+def test_no_second_call_mends_a_reply():
+    """A reply that cannot be read costs no hidden call of the model."""
+    model = ScriptedChatModel(["???"])
+    agent = StructuredChatAgent.from_llm_and_tools(model, [weather])
+
+    with pytest.raises(OutputParserException):
+        agent.plan([], input="?")
+    assert len(model.prompts) == 1
+
+
+def test_the_prompt_only_grows():
+    """The human message of each prompt begins with the whole one before it."""
+    model = ScriptedChatModel([LOOK, KNOW])
+    agent = StructuredChatAgent.from_llm_and_tools(model, [weather])
+    executor = StockExecutor(agent=agent, tools=[weather])
+
+    assert executor.invoke({"input": "How is the weather?"})["output"] == "sun"
+    first, second = (messages[-1].content for messages in model.prompts)
+    assert second.startswith(first)
+    assert "Observation: 2 days of sun in Kyoto" in second
+    assert "Tell the weather {in braces}." in model.prompts[0][0].content
+
+
+def test_memory_prompts_stand_between_system_and_question():
+    """Messages of a memory are placed as LangChain's class places them."""
+    model = ScriptedChatModel([KNOW])
+    agent = StructuredChatAgent.from_llm_and_tools(
+        model, [weather], memory_prompts=[MessagesPlaceholder("chat_history")]
+    )
+    agent.plan([], input="?", chat_history=[HumanMessage("Hi"), AIMessage("Hello")])
+
+    assert [message.type for message in model.prompts[0]] == ["system", "human", "ai", "human"]
+    assert agent.input_keys == ["input"]
+
+
+def test_templates_of_ones_own_replace_parts_of_the_prompt():
+    """Prefix, suffix and human message are templates; braces of tools mean nothing in them."""
+    model = ScriptedChatModel([KNOW])
+    agent = StructuredChatAgent.from_llm_and_tools(
+        model,
+        [weather],
+        prefix="You are {who}.",
+        suffix="Mind the form.",
+        human_message_template="{input}!\n{agent_scratchpad}",
+    )
+    agent.plan([], input="How is it", who="a clerk")
+    system, human = model.prompts[0]
+
+    assert system.content.startswith("You are a clerk.")
+    assert system.content.endswith("Mind the form.")
+    assert human.content == "How is it!\nThought:"
+
+
+def test_a_prompt_of_ones_own_is_given_the_scratchpad():
+    """A chat prompt with `agent_scratchpad` works as it does in LangChain."""
+    model = ScriptedChatModel([KNOW])
+    prompt = ChatPromptTemplate.from_messages([("human", "{input}\n{agent_scratchpad}")])
+    agent = StructuredChatAgent.from_llm_and_tools(model, [weather], prompt=prompt)
+    agent.plan([(AgentAction("weather", {"city": "Nara", "days": 1}, LOOK), "rain")], input="?")
+
+    assert "Observation: rain" in model.prompts[0][0].content
+
+
+def test_any_dialect_may_be_spoken():
+    """The class is about chat prompts: labels are as good as JSON."""
+    model = ScriptedChatModel(["I know\nFinal Answer: sun"])
+    agent = StructuredChatAgent.from_llm_and_tools(model, [weather], dialect=ENGLISH)
+
+    assert agent.plan([], input="?").return_values == {"output": "sun"}
