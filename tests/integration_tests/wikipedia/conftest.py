@@ -1,0 +1,34 @@
+"""A real MediaWiki for the session, and the server that misbehaves."""
+
+import os
+
+import pytest
+
+from tests.integration_tests.wikipedia.mediawiki import MediaWiki, why_not
+from tests.integration_tests.wikipedia.server import Wiki
+
+
+@pytest.fixture(scope="session")
+def built_wiki(tmp_path_factory):
+    """Debian's MediaWiki with the test pages, not yet serving."""
+    if reason := why_not():
+        pytest.skip(reason)
+    wiki = MediaWiki(tmp_path_factory.mktemp("mediawiki") / "wiki")
+    wiki.build()
+    return wiki
+
+
+@pytest.fixture(scope="session")
+def mediawiki(built_wiki):
+    """The wiki, serving on loopback."""
+    built_wiki.start(workers=os.cpu_count() or 2)
+    yield built_wiki
+    built_wiki.stop()
+
+
+@pytest.fixture
+def bad_wiki():
+    """A wiki of ours that misbehaves as the path says."""
+    server = Wiki()
+    yield server
+    server.stop()
