@@ -191,7 +191,7 @@ def _field(key: str) -> tuple[str, str, frozenset[str]]:
         # SQLite's JSON paths cannot spell such a name; looking at each key can.
         name = "'" + key.replace("'", "''") + "'" if "\0" not in key else "''"
         inside = f"FROM json_each(metadata) WHERE key = {name})"
-        return f"(SELECT atom {inside}", f"(SELECT type {inside}", frozenset()
+        return f"(SELECT value {inside}", f"(SELECT type {inside}", frozenset()
     path = "'$.\"" + key.replace("'", "''") + "\"'"
     expression = f"json_extract(metadata, {path})"
     return expression, f"json_type(metadata, {path})", frozenset([expression])

@@ -376,7 +376,7 @@ def test_merging_a_shared_id_breaks_both() -> None:
 
 
 def test_mmr_with_a_filter_mixes_up_documents() -> None:
-    """With a filter, the diverse search chooses among the documents that pass, by their own score."""
+    """With a filter, the diverse search ranks the documents that pass by their own scores."""
     texts = ["1 0", "0.9 0.1", "0 1", "0.8 0.6"]
     metadatas = [{"ok": False}, {"ok": True}, {"ok": True}, {"ok": True}]
     found = FAISSStore.from_texts(texts, Numbers(), metadatas).max_marginal_relevance_search(
