@@ -1,0 +1,129 @@
+"""Reading and splitting documents from files and folders."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from langchain_core.documents import Document
+
+from langchain_custom_agents.cli.errors import Failure
+
+TEXT = (".txt", ".md", ".rst")
+CONVERTED = (".pdf", ".docx", ".html", ".htm")
+
+CHUNK = 1000
+OVERLAP = 100
+# Sentences end without a space in Japanese and Chinese.
+_ENDS = ("\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "、", "，", " ", "")
+
+
+def files_in(paths: Iterable[Path]) -> list[Path]:
+    """Name the documents under paths, each once, in the order of the paths.
+
+    In a folder those are the files of the known kinds, hidden ones left out; a file that is
+    named itself may be of any kind, as long as it is text.
+
+    Args:
+        paths: Files and folders.
+
+    Raises:
+        Failure: If a path does not exist or a folder holds no document.
+    """
+    found: dict[Path, None] = {}
+    for given in paths:
+        path = given.expanduser()
+        if path.is_dir():
+            inside = [file for file in sorted(path.rglob("*")) if _is_document(file, path)]
+            if not inside:
+                kinds = ", ".join((*TEXT, *CONVERTED))
+                msg = f"{path} holds no document ({kinds}): give a folder that does."
+                raise Failure(msg)
+            found.update(dict.fromkeys(inside))
+        elif path.exists():
+            found[path] = None
+        else:
+            msg = f"{path} does not exist: give a file or a folder that does."
+            raise Failure(msg)
+    return list(found)
+
+
+def _is_document(file: Path, root: Path) -> bool:
+    hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
+    return not hidden and file.suffix.lower() in (*TEXT, *CONVERTED) and file.is_file()
+
+
+def read(file: Path) -> Document | None:
+    """Read one document; None if nothing is in it.
+
+    Args:
+        file: The file.
+
+    Returns:
+        Its text, with its title and the file's full path as its source.
+
+    Raises:
+        Failure: If it cannot be read, or not as text.
+    """
+    kind = file.suffix.lower()
+    title, text = _converted(file) if kind in CONVERTED else _text(file)
+    if not text.strip():
+        return None
+    return Document(text, metadata={"title": title, "source": str(file.resolve())})
+
+
+def _text(file: Path) -> tuple[str, str]:
+    from langchain_custom_agents.docstores.folder import _titled
+
+    try:
+        text = file.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        msg = f"{file} is not UTF-8 text (byte {error.start}): save it as UTF-8, or leave it out."
+        raise Failure(msg) from error
+    except OSError as error:
+        msg = f"{file} cannot be read ({error.strerror}): check its permissions, or leave it out."
+        raise Failure(msg) from error
+    return _titled(file, text)
+
+
+def _converted(file: Path) -> tuple[str, str]:
+    try:
+        from markitdown import MarkItDown
+    except ImportError as error:
+        msg = f"{file} needs a converter: pip install 'langchain-custom-agents[docs]'."
+        raise Failure(msg) from error
+    try:
+        made = MarkItDown(enable_plugins=False).convert_local(str(file))
+    except OSError as error:
+        msg = f"{file} cannot be read ({error.strerror}): check its permissions, or leave it out."
+        raise Failure(msg) from error
+    except Exception as error:
+        msg = f"{file} could not be converted ({type(error).__name__}): is the file whole?"
+        raise Failure(msg) from error
+    return made.title or file.stem, made.markdown
+
+
+def split(document: Document, size: int = CHUNK, overlap: int = OVERLAP) -> list[Document]:
+    """Cut a document into passages, at the ends of paragraphs and sentences where it can.
+
+    Args:
+        document: The document.
+        size: The most characters of a passage.
+        overlap: How many characters two passages may share.
+
+    Returns:
+        The passages; each says where in the document it starts.
+
+    Example:
+        >>> page = Document("One sentence. Another one.", metadata={"title": "Two"})
+        >>> [piece.page_content for piece in split(page, size=15, overlap=0)]
+        ['One sentence.', 'Another one.']
+    """
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+    splitter = RecursiveCharacterTextSplitter(
+        separators=list(_ENDS),
+        chunk_size=size,
+        chunk_overlap=overlap,
+        keep_separator="end",
+        add_start_index=True,
+    )
+    return splitter.split_documents([document])

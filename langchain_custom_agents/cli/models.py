@@ -1,0 +1,71 @@
+"""Which model answers: the extractive stand-in, or one that LangChain can open by name."""
+
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseLanguageModel
+
+from langchain_custom_agents.cli.errors import Failure, using_model
+
+STAND_IN = "the extractive stand-in, offline (not a language model)"
+_TEXT = "openai-text:"
+
+
+def open_model(name: str | None, *, tool_calling: bool) -> BaseLanguageModel[Any]:
+    """Open a model.
+
+    Args:
+        name: PROVIDER:NAME as `init_chat_model` takes it; openai-text:NAME for OpenAI's
+            completion protocol; None for the stand-in.
+        tool_calling: Whether the agent calls tools the provider's way.
+
+    Raises:
+        Failure: If a package or a key is missing, or the name is not understood.
+    """
+    if name is None:
+        from langchain_custom_agents.offline import ExtractiveChatModel, ExtractiveLLM
+
+        return ExtractiveChatModel() if tool_calling else ExtractiveLLM()
+    if name.startswith(_TEXT) and tool_calling:
+        msg = f"{name} is a text model and cannot call tools: use --agent react, or a chat model."
+        raise Failure(msg)
+    with using_model(name):
+        if name.startswith(_TEXT):
+            from langchain_openai import OpenAI
+
+            return OpenAI(model=name.removeprefix(_TEXT), temperature=0)
+        return _init("langchain.chat_models", "init_chat_model", name)  # type: ignore[no-any-return]
+
+
+def open_embeddings(name: str | None) -> Embeddings:
+    """Open an embedding model.
+
+    Args:
+        name: PROVIDER:NAME as `init_embeddings` takes it; None for hashing, which needs no model.
+
+    Raises:
+        Failure: If a package or a key is missing, or the name is not understood.
+    """
+    if name is None:
+        from langchain_custom_agents.offline import HashingEmbeddings
+
+        return HashingEmbeddings()
+    with using_model(name):
+        return _init("langchain.embeddings", "init_embeddings", name)  # type: ignore[no-any-return]
+
+
+def _init(module: str, function: str, name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        found = import_module(module)
+    except ModuleNotFoundError as error:
+        msg = "Naming a model needs langchain: pip install 'langchain-custom-agents[models]'."
+        raise Failure(msg) from error
+    try:
+        return getattr(found, function)(name)
+    except ValueError as error:
+        if "infer" not in str(error) and "provider" not in str(error).lower():
+            raise
+        msg = f"{name!r} names no model: give PROVIDER:NAME, such as openai:gpt-4o-mini."
+        raise Failure(msg) from error
