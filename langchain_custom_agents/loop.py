@@ -8,12 +8,14 @@ Two levels are there to be driven: `turn` is one round, `run` the rounds and wha
 driver may run a round by any means of its own: `run` only asks for it (`Turn`).
 """
 
-import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.agents import AgentAction, AgentFinish
+
+if TYPE_CHECKING:
+    from langchain_custom_agents.policies import Limits, Reask
 
 Step: TypeAlias = tuple[AgentAction, Any]
 Outcome: TypeAlias = AgentFinish | list[Step]
@@ -37,7 +39,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Call:
-    """Asks the driver to call tools and for one observation each, in order.
+    """Asks the driver to call tools and for one step each, in order.
 
     Args:
         actions: The calls.
@@ -64,10 +66,12 @@ class Stop:
     Args:
         steps: The transcript so far.
         why: The reason, as a sentence.
+        last_word: Whether the model may still be asked for its best answer.
     """
 
-    steps: list[Step]
+    steps: Sequence[Step]
     why: str
+    last_word: bool = True
 
 
 @dataclass(frozen=True)
@@ -99,73 +103,8 @@ class Misread:
 Planned: TypeAlias = AgentAction | Sequence[AgentAction] | AgentFinish | Misread
 
 
-@dataclass(frozen=True)
-class Reask:
-    """The policy for misreadings: say what was wrong and ask again, a bounded number of times.
-
-    Prose is corrected once. Said again, it is taken as the answer, and marked.
-
-    Args:
-        times: How often a model is corrected within one round.
-
-    Raises:
-        ValueError: If `times` is negative.
-
-    Example:
-        >>> Reask(times=2).after(Misread("?", "Say it again."), corrected=0)
-        (AgentAction(tool='_Exception', tool_input='Say it again.', log='?'), 'Say it again.')
-    """
-
-    times: int = 3
-
-    def __post_init__(self) -> None:
-        if self.times < 0:
-            msg = f"max_corrections must be 0 or more, not {self.times}."
-            raise ValueError(msg)
-
-    def after(self, misread: Misread, corrected: int) -> Step | AgentFinish:
-        """Say what follows a misreading.
-
-        Args:
-            misread: What was misread.
-            corrected: How often the model was corrected in this round.
-
-        Returns:
-            A correction for the transcript; or the finish, if the words are the answer or the
-            model was corrected often enough.
-        """
-        if misread.prose is not None and (corrected > 0 or self.times == 0):
-            return AgentFinish({"output": misread.prose, "unformatted": True}, misread.words)
-        if corrected >= self.times:
-            said = f"Agent stopped: the model's reply could not be read ({corrected} corrections)."
-            return AgentFinish({"output": said, "stopped": True}, misread.words)
-        action = AgentAction(CORRECTION, misread.correction, misread.words)
-        return action, misread.correction
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The policy for ending: how many rounds and how much time a run may take.
-
-    Args:
-        iterations: The number of rounds; None for no limit.
-        seconds: The wall-clock time in seconds; None for no limit.
-        clock: The clock, in seconds.
-
-    Example:
-        >>> Limits(iterations=1).reached(rounds=1, seconds=0.0)
-        'Agent stopped due to iteration limit or time limit.'
-    """
-
-    iterations: int | None = 15
-    seconds: float | None = None
-    clock: Callable[[], float] = time.monotonic
-
-    def reached(self, rounds: int, seconds: float) -> str | None:
-        """Return why a run may not go on after so many rounds and seconds; None if it may."""
-        over = self.iterations is not None and rounds >= self.iterations
-        late = self.seconds is not None and seconds >= self.seconds
-        return "Agent stopped due to iteration limit or time limit." if over or late else None
+Guard: TypeAlias = Callable[[Sequence[Step]], "Step | Stop | None"]
+"""A policy asked before each round: nothing, a hint for the transcript, or a stop."""
 
 
 def advance(flow: Generator[Any, Any, Any], reply: Any = None) -> Any:
@@ -184,21 +123,32 @@ def advance(flow: Generator[Any, Any, Any], reply: Any = None) -> Any:
         return Done(end.value)
 
 
-def turn(steps: list[Step], reask: Reask) -> Generator[Ask | Call, Any, Outcome]:
+def turn(
+    steps: list[Step], reask: "Reask", guards: Sequence[Guard] = ()
+) -> Generator[Ask | Call | Stop, Any, Outcome]:
     """Run one round: ask until the words can be read, then call what they name.
 
     Args:
-        steps: The transcript so far. A correction becomes part of it at once; it is neither a
-            step of the result nor a round.
+        steps: The transcript so far. Corrections and hints become part of it at once; they are
+            neither steps of the result nor rounds.
         reask: What to do about words that cannot be read.
+        guards: The policies to ask first.
 
     Yields:
         `Ask`, to be answered with what was planned or a `Misread`; then `Call`, to be answered
-        with one observation for each action.
+        with one step for each action. If a guard stops the run: `Stop`, to be answered with the
+        finish.
 
     Returns:
         The new steps, or the finish.
     """
+    for guard in guards:
+        found = guard(steps)
+        if isinstance(found, Stop):
+            stopped: AgentFinish = yield found
+            return stopped
+        if found is not None:
+            steps.append(found)
     corrected, correction = 0, None
     while True:
         planned = yield Ask(steps, correction)
@@ -212,8 +162,8 @@ def turn(steps: list[Step], reask: Reask) -> Generator[Ask | Call, Any, Outcome]
     if isinstance(planned, AgentFinish):
         return planned
     actions = [planned] if isinstance(planned, AgentAction) else list(planned)
-    observations = yield Call(actions)
-    return list(zip(actions, observations, strict=True))
+    taken: list[Step] = yield Call(actions)
+    return taken
 
 
 @dataclass
@@ -228,13 +178,14 @@ class Run:
 
     Example:
         >>> from langchain_core.agents import AgentFinish
+        >>> from langchain_custom_agents.policies import Limits
         >>> rounds = Run(Limits(iterations=3)).rounds()
         >>> request = advance(rounds)
         >>> advance(rounds, AgentFinish({"output": "42"}, "")).outcome.return_values
         {'output': '42'}
     """
 
-    limits: Limits = field(default_factory=Limits)
+    limits: "Limits"
     finish_after: Callable[[Step], AgentFinish | None] = lambda _: None
     steps: list[Step] = field(default_factory=list)
 

@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import inspect
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from langchain_classic.agents import AgentExecutor as ClassicAgentExecutor
 from langchain_classic.utilities.asyncio import asyncio_timeout
@@ -18,18 +21,19 @@ from langchain_core.exceptions import OutputParserException
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langchain_core.tools import BaseTool
 from langchain_core.utils.input import get_color_mapping
-from pydantic import ValidationError, model_validator
+from pydantic import PrivateAttr, ValidationError, model_validator
 
+from langchain_custom_agents.agents.artifacts import ArtifactCatcher
+from langchain_custom_agents.agents.deadline import NotInTime, acall_in_time, call_in_time
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import prose_in
 from langchain_custom_agents.dialects import ToolSpec
 from langchain_custom_agents.loop import (
     Ask,
     Done,
-    Limits,
+    Guard,
     Misread,
     Planned,
-    Reask,
     Run,
     Step,
     Stop,
@@ -38,6 +42,19 @@ from langchain_custom_agents.loop import (
     turn,
     without_corrections,
 )
+from langchain_custom_agents.policies import (
+    Budget,
+    CountTokens,
+    Limits,
+    Reask,
+    Repeats,
+    Spending,
+    approximate_tokens,
+    current_cancel,
+)
+
+Approve = Callable[[AgentAction], Any]
+"""Asked before a tool runs: True to allow, an action to call instead, a reason to refuse."""
 
 
 class AgentExecutor(KnownFields, ClassicAgentExecutor):
@@ -53,6 +70,21 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         max_corrections: How often a model is corrected within one round.
         handle_tool_errors: Whether an exception of a tool, or of the check of its arguments, is
             an observation.
+        max_repeats: A run ends when the same call has given the same result so often, after a
+            hint; None for never.
+        max_tokens: The tokens that the model calls of a run may use; None for any number.
+        max_cost: The cost that a run may have, in the unit of `cost`; None for any.
+        cost: The cost of a model call with so many input and output tokens.
+        tool_timeout: The seconds a tool may take; or, for tools by name, theirs. A tool that is
+            late is not waited for. So is one when `max_execution_time` is over.
+        approve: Asked before a tool runs. It returns True to allow the call, an action to call
+            instead, or a reason (or False) to refuse; it may be a coroutine function.
+        max_observation_tokens: The tokens that one observation may have; the cut is announced.
+        max_scratchpad_tokens: The tokens that all steps in a prompt may have; the oldest go
+            first, and the model is told so.
+        count_tokens: Counts the tokens of a text; about one for four bytes if not given.
+        return_artifacts: Whether the result has `artifacts`: what tools returned beside their
+            observations, such as the documents an answer comes from.
         strict: Whether to do all as LangChain's executor does.
 
     Raises:
@@ -73,7 +105,20 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     handle_parsing_errors: Any = True
     max_corrections: int = 3
     handle_tool_errors: bool = True
+    max_repeats: int | None = 3
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    cost: Callable[[int, int], float] | None = None
+    tool_timeout: float | Mapping[str, float] | None = None
+    approve: Approve | None = None
+    max_observation_tokens: int | None = None
+    max_scratchpad_tokens: int | None = None
+    count_tokens: CountTokens = approximate_tokens
+    return_artifacts: bool = False
     strict: bool = False
+
+    # What is kept of each run while it lasts, under the run manager that LangChain hands around.
+    _runs: WeakKeyDictionary[Any, "RunNotes"] = PrivateAttr(default_factory=WeakKeyDictionary)
 
     @model_validator(mode="before")
     @classmethod
@@ -85,8 +130,19 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             manager = values.pop("callback_manager", None)
             if manager is not None and values.get("callbacks") is None:
                 values["callbacks"] = manager
-            Reask(values.get("max_corrections", 3))
         return values
+
+    @model_validator(mode="after")
+    def _check_policies(self) -> "AgentExecutor":
+        """Refuse settings that make no sense when the executor is made, not during a run."""
+        Reask(self.max_corrections)
+        Repeats(self.max_repeats)
+        Spending(self.max_tokens, self.max_cost, self.cost)
+        self._budget()
+        return self
+
+    def _budget(self) -> Budget:
+        return Budget(self.max_observation_tokens, self.max_scratchpad_tokens, self.count_tokens)
 
     @classmethod
     def _also_accepted(cls) -> set[str]:
@@ -154,24 +210,54 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     def _stopped(
         self, request: Stop, inputs: dict[str, str], manager: CallbackManagerForChainRun | None
     ) -> AgentFinish:
-        given = dict(inputs)
+        """Finish: with the model's last word, with what the agent says, or with the reason."""
+        if not self._has_last_word(request):
+            return AgentFinish({"output": request.why, "stopped": True}, "")
+        given: dict[str, Any] = dict(inputs)
         if hasattr(self._action_agent, "areturn_stopped_response"):
-            given["callbacks"] = manager.get_child() if manager else None  # type: ignore[assignment]
+            given["callbacks"] = manager.get_child() if manager else None
         return self._action_agent.return_stopped_response(
-            self.early_stopping_method, request.steps, **given
+            self.early_stopping_method, without_corrections(request.steps), **given
         )
 
     async def _astopped(
         self, request: Stop, inputs: dict[str, str], manager: AsyncCallbackManagerForChainRun | None
     ) -> AgentFinish:
         finish = getattr(self._action_agent, "areturn_stopped_response", None)
-        if finish is None:
+        if finish is None or not self._has_last_word(request):
             return self._stopped(request, inputs, None)
-        callbacks = manager.get_child() if manager else None
         stopped: AgentFinish = await finish(
-            self.early_stopping_method, request.steps, callbacks=callbacks, **inputs
+            self.early_stopping_method,
+            without_corrections(request.steps),
+            callbacks=manager.get_child() if manager else None,
+            **inputs,
         )
         return stopped
+
+    def _has_last_word(self, request: Stop) -> bool:
+        """Tell whether the agent says how a run ends: at LangChain's limits it always does."""
+        if request.why == Limits.WHY:
+            return True
+        return request.last_word and self.early_stopping_method == "generate"
+
+    def _notes(self, manager: Any) -> "RunNotes":
+        """Return what is kept of the run under a run manager, or of a round driven by hand."""
+        if manager is None:
+            return RunNotes(self._spending())
+        notes = self._runs.get(manager)
+        if notes is None:
+            notes = self._runs[manager] = RunNotes(self._spending())
+            if self.max_tokens is not None or self.max_cost is not None:
+                manager.add_handler(notes.spending, inherit=True)
+        return notes
+
+    def _spending(self) -> Spending:
+        return Spending(self.max_tokens, self.max_cost, self.cost, self.count_tokens)
+
+    def _guards(self, notes: "RunNotes") -> list[Guard]:
+        cancel = current_cancel()
+        guards: list[Guard] = [Repeats(self.max_repeats), notes.spending]
+        return guards if cancel is None else [cancel, *guards]
 
     # One round.
 
@@ -192,15 +278,18 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
                 name_to_tool_map, color_mapping, inputs, intermediate_steps, run_manager
             )
             return
-        flow = turn(intermediate_steps, Reask(self.max_corrections))
+        notes = self._notes(run_manager)
+        flow = turn(intermediate_steps, Reask(self.max_corrections), self._guards(notes))
         request = advance(flow)
         while not isinstance(request, Done):
-            if isinstance(request, Ask):
+            if isinstance(request, Stop):
+                reply: Any = self._stopped(request, inputs, run_manager)
+            elif isinstance(request, Ask):
                 if request.correction and run_manager:
                     action, text = request.correction
                     run_manager.on_agent_action(action, color="green", verbose=self.verbose)
                     run_manager.on_text(self._announced(text), verbose=self.verbose)
-                reply: Any = self._ask(request, inputs, run_manager)
+                reply = self._ask(request, inputs, run_manager)
             else:
                 yield from request.actions
                 steps = []
@@ -209,7 +298,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
                 ):
                     yield step
                     steps.append(step)
-                reply = [step.observation for step in steps]
+                reply = [(step.action, step.observation) for step in steps]
             request = advance(flow, reply)
         if isinstance(request.outcome, AgentFinish):
             yield request.outcome
@@ -229,15 +318,18 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             ):
                 yield chunk
             return
-        flow = turn(intermediate_steps, Reask(self.max_corrections))
+        notes = self._notes(run_manager)
+        flow = turn(intermediate_steps, Reask(self.max_corrections), self._guards(notes))
         request = advance(flow)
         while not isinstance(request, Done):
-            if isinstance(request, Ask):
+            if isinstance(request, Stop):
+                reply: Any = await self._astopped(request, inputs, run_manager)
+            elif isinstance(request, Ask):
                 if request.correction and run_manager:
                     action, text = request.correction
                     await run_manager.on_agent_action(action, color="green", verbose=self.verbose)
                     await run_manager.on_text(self._announced(text), verbose=self.verbose)
-                reply: Any = await self._aask(request, inputs, run_manager)
+                reply = await self._aask(request, inputs, run_manager)
             else:
                 for action in request.actions:
                     yield action
@@ -246,7 +338,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
                 )
                 for step in steps:
                     yield step
-                reply = [step.observation for step in steps]
+                reply = [(step.action, step.observation) for step in steps]
             request = advance(flow, reply)
         if isinstance(request.outcome, AgentFinish):
             yield request.outcome
@@ -261,7 +353,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     ) -> Planned:
         try:
             return self._action_agent.plan(
-                self._prepare_intermediate_steps(list(request.steps)),
+                self._budget().fitted(self._prepare_intermediate_steps(list(request.steps))),
                 callbacks=manager.get_child() if manager else None,
                 **inputs,
             )
@@ -273,7 +365,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     ) -> Planned:
         try:
             return await self._action_agent.aplan(
-                self._prepare_intermediate_steps(list(request.steps)),
+                self._budget().fitted(self._prepare_intermediate_steps(list(request.steps))),
                 callbacks=manager.get_child() if manager else None,
                 **inputs,
             )
@@ -335,15 +427,26 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         agent_action: AgentAction,
         run_manager: CallbackManagerForChainRun | None = None,
     ) -> AgentStep:
-        try:
+        if self.strict:
             return super()._perform_agent_action(
                 name_to_tool_map, color_mapping, agent_action, run_manager
             )
+        verdict = self.approve(agent_action) if self.approve else True
+        action, refused = approved(agent_action, verdict)
+        if refused is not None:
+            return self._announce(AgentStep(action=action, observation=refused), run_manager)
+        notes, catcher = self._notes(run_manager), ArtifactCatcher(name_to_tool_map, action)
+        perform = super()._perform_agent_action
+        try:
+            step = call_in_time(
+                lambda: perform(catcher.tools, color_mapping, action, run_manager),
+                self._seconds_for(action.tool, notes),
+                current_cancel(),
+            )
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is for the model
-            step = self._failed(name_to_tool_map, agent_action, error)
-            if run_manager:
-                run_manager.on_text(self._announced(step.observation), verbose=self.verbose)
-            return step
+            failed = self._failed(name_to_tool_map, action, error)
+            return self._announce(failed, run_manager)
+        return self._taken(step, catcher, notes)
 
     async def _aperform_agent_action(
         self,
@@ -352,23 +455,68 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         agent_action: AgentAction,
         run_manager: AsyncCallbackManagerForChainRun | None = None,
     ) -> AgentStep:
-        try:
+        if self.strict:
             return await super()._aperform_agent_action(
                 name_to_tool_map, color_mapping, agent_action, run_manager
             )
+        verdict = self.approve(agent_action) if self.approve else True
+        if inspect.isawaitable(verdict):
+            verdict = await verdict
+        action, refused = approved(agent_action, verdict)
+        if refused is not None:
+            return await self._aannounce(AgentStep(action=action, observation=refused), run_manager)
+        notes, catcher = self._notes(run_manager), ArtifactCatcher(name_to_tool_map, action)
+        perform = super()._aperform_agent_action
+        try:
+            step = await acall_in_time(
+                lambda: perform(catcher.tools, color_mapping, action, run_manager),
+                self._seconds_for(action.tool, notes),
+                current_cancel(),
+            )
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is for the model
-            step = self._failed(name_to_tool_map, agent_action, error)
-            if run_manager:
-                await run_manager.on_text(self._announced(step.observation), verbose=self.verbose)
+            failed = self._failed(name_to_tool_map, action, error)
+            return await self._aannounce(failed, run_manager)
+        return self._taken(step, catcher, notes)
+
+    def _seconds_for(self, tool: str, notes: "RunNotes") -> float | None:
+        """Return the seconds a tool may take: its own, and what is left of the run's."""
+        own = self.tool_timeout
+        limits = [own.get(tool) if isinstance(own, Mapping) else own]
+        if self.max_execution_time is not None:
+            limits.append(max(0.0, self.max_execution_time - (time.monotonic() - notes.began)))
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def _taken(self, step: AgentStep, catcher: ArtifactCatcher, notes: "RunNotes") -> AgentStep:
+        """Keep a step's artifact, and shorten its observation to the room it may have."""
+        if catcher.artifact is not None:
+            notes.artifacts.append((step.action, catcher.artifact))
+        shortened = self._budget().shortened(step.observation)
+        if shortened is step.observation:
             return step
+        return AgentStep(action=step.action, observation=shortened)
 
     def _failed(
         self, tools: dict[str, BaseTool], action: AgentAction, error: Exception
     ) -> AgentStep:
         """Make an observation of a tool's exception, or raise it again."""
-        if self.strict or not self.handle_tool_errors or is_control_flow(error):
+        if isinstance(error, NotInTime):
+            return AgentStep(action=action, observation=f"{action.tool} gave {error}.")
+        if not self.handle_tool_errors or is_control_flow(error):
             raise error
         return AgentStep(action=action, observation=describe_failure(tools, action, error))
+
+    def _announce(self, step: AgentStep, manager: CallbackManagerForChainRun | None) -> AgentStep:
+        """Show an observation that no tool's own event shows."""
+        if manager:
+            manager.on_text(self._announced(step.observation), verbose=self.verbose)
+        return step
+
+    async def _aannounce(
+        self, step: AgentStep, manager: AsyncCallbackManagerForChainRun | None
+    ) -> AgentStep:
+        if manager:
+            await manager.on_text(self._announced(step.observation), verbose=self.verbose)
+        return step
 
     # Results.
 
@@ -378,9 +526,11 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         intermediate_steps: list[Step],
         run_manager: CallbackManagerForChainRun | None = None,
     ) -> dict[str, Any]:
-        if not self.strict:
-            output, intermediate_steps = plain(output), without_corrections(intermediate_steps)
-        return super()._return(output, intermediate_steps, run_manager)
+        if self.strict:
+            return super()._return(output, intermediate_steps, run_manager)
+        steps = without_corrections(intermediate_steps)
+        result = super()._return(plain(output), steps, run_manager)
+        return self._with_artifacts(result, run_manager)
 
     async def _areturn(
         self,
@@ -388,9 +538,16 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         intermediate_steps: list[Step],
         run_manager: AsyncCallbackManagerForChainRun | None = None,
     ) -> dict[str, Any]:
-        if not self.strict:
-            output, intermediate_steps = plain(output), without_corrections(intermediate_steps)
-        return await super()._areturn(output, intermediate_steps, run_manager)
+        if self.strict:
+            return await super()._areturn(output, intermediate_steps, run_manager)
+        steps = without_corrections(intermediate_steps)
+        result = await super()._areturn(plain(output), steps, run_manager)
+        return self._with_artifacts(result, run_manager)
+
+    def _with_artifacts(self, result: dict[str, Any], manager: Any) -> dict[str, Any]:
+        if self.return_artifacts:
+            result["artifacts"] = list(self._notes(manager).artifacts)
+        return result
 
     def prep_outputs(
         self,
@@ -422,6 +579,34 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         """Return what a memory is given: the answer, not the steps or marks beside it."""
         keys = self._action_agent.return_values or ["output"]
         return {key: outputs[key] for key in keys if key in outputs}
+
+
+@dataclass(eq=False)
+class RunNotes:
+    """What is kept of one run while it lasts.
+
+    Args:
+        spending: What its model calls have used.
+        began: When it began, by the monotonic clock.
+        artifacts: What tools returned beside their observations, with the action each.
+    """
+
+    spending: Spending
+    began: float = field(default_factory=time.monotonic)
+    artifacts: list[tuple[AgentAction, Any]] = field(default_factory=list)
+
+
+def approved(action: AgentAction, verdict: Any) -> tuple[AgentAction, str | None]:
+    """Return the action to take and, if it is not to be taken, what the model is told."""
+    if isinstance(verdict, AgentAction):
+        # Only tool and input change: what ties the action to the model's message stays.
+        changed = {"tool": verdict.tool, "tool_input": verdict.tool_input}
+        return action.model_copy(update=changed), None
+    if isinstance(verdict, str):
+        return action, f"{action.tool} was not called: {verdict}"
+    if verdict is False:
+        return action, f"{action.tool} was not called: the call was not approved."
+    return action, None
 
 
 def plain(finish: AgentFinish) -> AgentFinish:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 from langchain_classic.agents import OpenAIFunctionsAgent as ClassicOpenAIFunctionsAgent
@@ -32,6 +33,7 @@ from langchain_core.runnables.fallbacks import RunnableWithFallbacks
 from langchain_core.tools import BaseTool
 from pydantic import ConfigDict, PrivateAttr, ValidationError, field_validator, model_validator
 
+from langchain_custom_agents.agents._endings import StreamedArguments, broke_off, was_cut_off
 from langchain_custom_agents.agents._messages import (
     MessageScratchpad,
     as_said,
@@ -62,10 +64,6 @@ from langchain_custom_agents.loop import CORRECTION, Step
 Mode = Literal["tools", "functions"]
 
 _DEFAULT_SYSTEM = SystemMessage("You are a helpful AI assistant.")
-
-# How providers say that a reply was cut off: OpenAI, Anthropic, Bedrock, Ollama, the Responses API.
-_ENDINGS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
-_CUT_OFF = frozenset({"length", "max_tokens", "model_length", "incomplete", "content_filter"})
 
 # Reasoning that a server left in the reply: whole, or only its end.
 _THOUGHT = re.compile(
@@ -214,26 +212,6 @@ class OpenAIFunctionsOutputParser(KnownFields, OpenAIFunctionsAgentOutputParser)
         return actions[0] if len(actions) == 1 else actions
 
 
-def was_cut_off(message: AIMessage) -> bool:
-    """Tell whether a provider says that a reply ended before its end.
-
-    Example:
-        >>> was_cut_off(AIMessage("Takuma is", response_metadata={"finish_reason": "length"}))
-        True
-    """
-    endings = (message.response_metadata.get(key) for key in _ENDINGS)
-    return any(isinstance(ending, str) and ending.lower() in _CUT_OFF for ending in endings)
-
-
-def broke_off(message: BaseMessage) -> bool:
-    """Tell whether a stream ended without saying why, so that its end may be missing.
-
-    Only for OpenAI's protocol: there every reply has a reason for its end.
-    """
-    metadata = message.response_metadata
-    return metadata.get("model_provider") == "openai" and not any(k in metadata for k in _ENDINGS)
-
-
 def _unpacked(args: Any, spec: ToolSpec) -> Any:
     """Return arguments in the shape the tool takes: one text for a tool that takes one text."""
     if isinstance(args, str):
@@ -274,6 +252,8 @@ def read_arguments(text: str, spec: ToolSpec) -> dict[str, Any] | str | None:
     try:
         given = json.loads(text.strip() or "{}", strict=False)
     except ValueError:
+        if text.lstrip().startswith(("{", "[")):
+            return None
         given = text
     if given is None or isinstance(given, dict):
         return given or {}
@@ -386,11 +366,13 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
             ValueError: If an input of the prompt is missing.
         """
         model, messages = self._model(with_functions), self._messages(intermediate_steps, kwargs)
+        heard = StreamedArguments()
+        config = heard.config(callbacks)
         with self._refusals_of_the_client():
-            reply = model.invoke(messages, config={"callbacks": callbacks})
+            reply = model.invoke(messages, config=config)
             if broke_off(reply):
-                reply = model.invoke(messages, config={"callbacks": callbacks})
-        return self._read(reply)
+                reply = model.invoke(messages, config=config)
+        return self._read(heard.correct(reply))
 
     async def aplan(  # type: ignore[override]
         self,
@@ -401,11 +383,19 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
     ) -> AgentAction | list[AgentAction] | AgentFinish:
         """Ask the model what to do next without blocking; see `plan`."""
         model, messages = self._model(with_functions), self._messages(intermediate_steps, kwargs)
+        heard = StreamedArguments()
+        config = heard.config(callbacks)
         with self._refusals_of_the_client():
-            reply = await model.ainvoke(messages, config={"callbacks": callbacks})
+            reply = await model.ainvoke(messages, config=config)
             if broke_off(reply):
-                reply = await model.ainvoke(messages, config={"callbacks": callbacks})
-        return self._read(reply)
+                reply = await model.ainvoke(messages, config=config)
+        return self._read(heard.correct(reply))
+
+    def save(self, file_path: Path | str) -> None:
+        """Save the agent without model and tools; see `saving.save_agent`."""
+        from langchain_custom_agents.agents.saving import save_agent
+
+        save_agent(self, file_path)
 
     def return_stopped_response(
         self, early_stopping_method: str, intermediate_steps: Sequence[Step], **kwargs: Any

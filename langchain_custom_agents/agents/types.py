@@ -231,7 +231,7 @@ def initialize_agent(
         from langchain_custom_agents.agents.saving import load_agent
 
         made = load_agent(agent_path, llm=llm, tools=tools)
-        name = getattr(made, "_agent_type", "custom")
+        name = type(made).__name__
     else:
         kind = agent_type(agent or AgentType.ZERO_SHOT_REACT_DESCRIPTION)
         made = make_agent(kind, llm, tools, callback_manager, **dict(agent_kwargs or {}))

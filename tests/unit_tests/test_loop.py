@@ -7,9 +7,7 @@ from langchain_custom_agents.loop import (
     Ask,
     Call,
     Done,
-    Limits,
     Misread,
-    Reask,
     Run,
     Stop,
     Turn,
@@ -17,6 +15,7 @@ from langchain_custom_agents.loop import (
     turn,
     without_corrections,
 )
+from langchain_custom_agents.policies import Limits, Reask
 
 SEARCH = AgentAction("Search", "Hiroko", "I look")
 LOOKUP = AgentAction("Lookup", "age", "I look")
@@ -30,7 +29,7 @@ def test_a_round_asks_then_calls_then_returns_the_step():
 
     assert isinstance(advance(flow), Ask)
     assert advance(flow, SEARCH) == Call([SEARCH])
-    assert advance(flow, [20000]) == Done([(SEARCH, 20000)])
+    assert advance(flow, [(SEARCH, 20000)]) == Done([(SEARCH, 20000)])
 
 
 def test_several_actions_of_one_reply_are_one_call():
@@ -39,7 +38,7 @@ def test_several_actions_of_one_reply_are_one_call():
     advance(flow)
 
     assert advance(flow, [SEARCH, LOOKUP]) == Call([SEARCH, LOOKUP])
-    assert advance(flow, ["a", "b"]) == Done([(SEARCH, "a"), (LOOKUP, "b")])
+    assert advance(flow, [(SEARCH, "a"), (LOOKUP, "b")]) == Done([(SEARCH, "a"), (LOOKUP, "b")])
 
 
 def test_a_round_that_finishes_calls_nothing():
@@ -61,7 +60,7 @@ def test_a_misreading_becomes_part_of_the_transcript_and_is_asked_again():
     assert [(action.log, said) for action, said in transcript] == [("???", "Say it in the form.")]
     assert again.correction == transcript[0]
     advance(flow, SEARCH)
-    assert advance(flow, ["x"]) == Done([(SEARCH, "x")])
+    assert advance(flow, [(SEARCH, "x")]) == Done([(SEARCH, "x")])
     assert without_corrections([*transcript, (SEARCH, "x")]) == [(SEARCH, "x")]
 
 
@@ -134,7 +133,7 @@ def test_a_run_asks_for_a_finish_at_its_limit():
 
 def test_a_step_may_itself_be_the_finish():
     """A tool whose result is returned directly ends the run after its step is kept."""
-    run = Run(finish_after=lambda step: AgentFinish({"output": step[1]}, ""))
+    run = Run(Limits(), finish_after=lambda step: AgentFinish({"output": step[1]}, ""))
     flow = run.rounds()
     advance(flow)
 

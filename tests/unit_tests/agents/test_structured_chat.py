@@ -41,7 +41,8 @@ def test_plan_reads_several_arguments(model):
 
 def test_gibberish_is_not_the_answer():
     """Where LangChain's parser takes what it cannot read for the answer, ours refuses."""
-    stock = StockStructuredChatAgent.from_llm_and_tools(ScriptedChatModel(["???"]), [weather])
+    plain = weather.model_copy(update={"description": "Braces would break the stock class."})
+    stock = StockStructuredChatAgent.from_llm_and_tools(ScriptedChatModel(["???"]), [plain])
     assert stock.plan([], input="?").return_values == {"output": "???"}
 
     ours = StructuredChatAgent.from_llm_and_tools(ScriptedChatModel(["???"]), [weather])
