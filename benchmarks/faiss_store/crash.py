@@ -87,7 +87,7 @@ def work(folder: str, log: int, seed: int, ids: list[str], *, fsync: bool, die_a
         sys.settrace(trace)
     rng = random.Random(seed)
     # Small tails, so that codes are extended and saved often enough to be in the way.
-    _vectors._TAIL = 20
+    _vectors._TAIL = faiss.SAVE = 20
     store = FAISSStore(None, folder, tier=rng.choice(["exact", "codes"]), fsync=fsync)
     for operation in operations(rng, ids, f"r{seed}"):
         os.write(log, json.dumps(operation).encode() + b"\n")

@@ -228,6 +228,10 @@ class Documents:
         """Count one more commit, so that readers notice."""
         connection.execute("UPDATE state SET commits = commits + 1")
 
+    def encoded(self, connection: sqlite3.Connection, rows: int) -> None:
+        """Note how many rows the newest file of codes covers."""
+        connection.execute("UPDATE state SET codes = ?", (rows,))
+
     def renumber(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
         """Give the documents in `rows` (ascending) the rows 0, 1, 2, ... of a new generation."""
         connection.executemany(

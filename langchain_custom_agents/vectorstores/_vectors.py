@@ -29,6 +29,9 @@ CODES_FROM = 20_000
 
 _RERANK = 400  # candidates by code that are looked at in full, at the least
 _TAIL = 8_192  # newest rows that may go without codes; looking at them all takes a millisecond
+SAVE = 8_192
+"""How many rows may have codes that are only in memory, and would be made again at an opening."""
+
 _GATHER = 50_000  # a filter that leaves fewer is answered by looking at each one
 _BLOCK = 65_536
 _TRAINING = 65_536
@@ -159,6 +162,10 @@ class Snapshot:
 
     matched: dict[str, Rows] = field(default_factory=dict)
     """What recent filters left, by their text."""
+
+    def unsaved(self) -> int:
+        """Return how many rows have codes that no file holds yet."""
+        return 0 if self.codes is None else max(0, self.codes.rows - self.state.codes)
 
     def nearest(
         self, query: Floats, count: int, allowed: Rows | None = None
@@ -331,15 +338,15 @@ class VectorIndex:
             return codes.extended(vectors[codes.rows :])
         return codes
 
-    def save_codes(self, snapshot: Snapshot, *, all_of_them: bool = False) -> int | None:
-        """Save the codes when enough are new, and say how many rows the file covers."""
-        codes, state = snapshot.codes, snapshot.state
-        if self._folder is None or codes is None:
-            return None
-        new = codes.rows - state.codes
-        if new <= 0 or not (all_of_them or new >= max(_TAIL, state.rows // 8)):
-            return None
-        codes.save(cast("Path", self._codes_path(state.generation, codes.rows)))
+    @property
+    def newest(self) -> Snapshot | None:
+        """The newest snapshot anybody asked for."""
+        return self._snapshot
+
+    def save_codes(self, snapshot: Snapshot) -> int:
+        """Save the codes, and say how many rows the file covers."""
+        codes = cast("Codes", snapshot.codes)
+        codes.save(cast("Path", self._codes_path(snapshot.state.generation, codes.rows)))
         return codes.rows
 
     def tidy(self, state: State) -> None:

@@ -33,6 +33,7 @@ from langchain_custom_agents.vectorstores._filters import Filter
 from langchain_custom_agents.vectorstores._hybrid import fuse
 from langchain_custom_agents.vectorstores._moving import read_langchain, upload
 from langchain_custom_agents.vectorstores._vectors import (
+    SAVE,
     Floats,
     Metric,
     Rows,
@@ -180,8 +181,9 @@ class FAISSStore(VectorStore):
             ...     len(store)
             0
         """
-        if not self._documents.closed and not self._read_only and self._index is not None:
-            self._save_codes(all_of_them=True)
+        newest = self._index.newest if self._index is not None else None
+        if newest is not None and newest.unsaved() and not self._documents.closed:
+            self._save_codes()
         self._documents.close()
 
     def _agreed(self, manifest: Mapping[str, Any], metric: Metric | None) -> Metric:
@@ -409,22 +411,22 @@ class FAISSStore(VectorStore):
             return
         if snapshot.dead > max(4_096, len(snapshot.vectors) // 2):
             self.compact()
-        else:
+        elif snapshot.unsaved() >= max(SAVE, len(snapshot.vectors) // 8):
             self._save_codes()
         if tidy and self._index is not None:
             self._index.tidy(state)
 
-    def _save_codes(self, *, all_of_them: bool = False) -> None:
-        index = self._index
-        if self._path is None or index is None:
+    def _save_codes(self) -> None:
+        if self._path is None or self._read_only:
             return
+        index = cast("VectorIndex", self._index)
         with self._documents.writing() as connection:
             state = self._documents.state(connection)
             snapshot = self._snapshot(connection, state)
-            covered = snapshot and index.save_codes(snapshot, all_of_them=all_of_them)
-            if not covered:
+            if snapshot is None or not snapshot.unsaved():
                 return
-            connection.execute("UPDATE state SET codes = ?", (covered,))
+            covered = index.save_codes(snapshot)
+            self._documents.encoded(connection, covered)
         index.tidy(state._replace(codes=covered))
 
     # Reading.
@@ -1004,13 +1006,13 @@ class FAISSStore(VectorStore):
             >>> here.copy_to(there), here.copy_to(there), len(there)
             (1, 0, 1)
         """
-        if store is self or (
-            isinstance(store, FAISSStore) and self._path and self._path == store.path
-        ):
+        ours = isinstance(store, FAISSStore)
+        if store is self or (ours and self._path and self._path == store.path):
             msg = "copy_to() needs another store: this one is already here."
             raise ValueError(msg)
         whole_number("batch_size", batch_size)
-        names = {self._embedding_id, _name_of(store.embeddings)} - {None}
+        theirs = store._embedding_id if ours else _name_of(store.embeddings)
+        same_model = len({self._embedding_id, theirs} - {None}) < 2
 
         def batches(connection: Any, snapshot: Snapshot) -> Iterator[tuple[Any, Floats]]:
             row = -1
@@ -1027,7 +1029,7 @@ class FAISSStore(VectorStore):
                 batches(connection, snapshot),
                 store,
                 total,
-                with_vectors=len(names) < 2,
+                with_vectors=same_model,
                 progress=progress,
             )
 

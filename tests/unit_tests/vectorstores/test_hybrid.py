@@ -1,0 +1,88 @@
+"""Keywords: how texts become words in any script, and how rankings are joined."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_custom_agents.vectorstores._hybrid import any_of, fuse, terms
+from langchain_custom_agents.vectorstores.faiss import FAISSStore
+
+
+def store_of(*texts: str) -> FAISSStore:
+    """Return a store that can only be searched by word."""
+    store = FAISSStore(None)
+    store.add_embeddings([(text, [1.0]) for text in texts])
+    return store
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("東京の天気", "明日の東京は晴れです"),
+        ("猫", "黒猫がいる"),
+        ("猫", "庭に猫"),
+        ("北京", "我爱北京天安门"),
+        ("서울에서", "서울에서 만나요"),
+        ("ภาษา", "ภาษาไทย"),
+        ("ﾃｽﾄ", "テストです"),
+        ("RUNNING", "she runs"),
+        ("café", "a Cafe in Paris"),
+        ("C3PO", "c3po walked"),
+        ("naïve 日本", "日本 only"),
+    ],
+)
+def test_words_are_found_in_any_script(query: str, text: str) -> None:
+    """A word finds the text that holds it: by pairs of characters, by stem, without accents."""
+    store = store_of(text, "something else entirely", "他の文章")
+    assert store.similarity_search(query, k=1, search_type="keyword")[0].page_content == text
+
+
+@given(st.text(), st.text())
+def test_no_query_is_a_syntax_error(text: str, query: str) -> None:
+    """Whatever is asked, the full-text engine never sees it as its own language."""
+    store = store_of(text.encode("utf-8", "replace").decode())
+    store.similarity_search(query, search_type="keyword")
+
+
+@given(st.text(alphabet="ab 東京都\n,.\"'*", min_size=1))
+def test_a_text_is_found_by_itself(text: str) -> None:
+    """A text that holds a word at all is found by its own words."""
+    found = store_of(text).similarity_search(text, search_type="keyword")
+    assert bool(found) == bool(terms(text).split())
+
+
+def test_common_words_are_left_out_unless_alone() -> None:
+    """Words that say nothing are asked for only when there are no others."""
+    assert any_of("What is the capital of France?") == '"capital" OR "france"'
+    assert any_of("who are you") == '"who" OR "are" OR "you"'
+    assert any_of("?!") == ""
+
+
+def test_rankings_join_by_score() -> None:
+    """The weight moves a join from the vectors' order to the keywords'."""
+    dense, keyword = {1: 0.9, 2: 0.5, 3: 0.4}, {2: 8.0, 3: 6.0}
+    orders = [[row for row, _ in fuse(dense, keyword, weight)] for weight in (0.0, 0.4, 1.0)]
+    assert orders == [[1, 2, 3], [1, 2, 3], [2, 3, 1]]
+    assert fuse({}, {}, 0.5) == []
+    assert fuse({7: 0.1}, {}, 0.5)[0][0] == 7
+
+
+def test_a_filter_holds_for_keywords_too() -> None:
+    """A keyword search looks only at documents that pass the filter."""
+    store = FAISSStore(None)
+    store.add_embeddings(
+        [("a cat", [1.0]), ("a cat cat cat", [1.0])], [{"ok": True}, {"ok": False}]
+    )
+    for wanted in ({"ok": True}, lambda held: held["ok"]):
+        found = store.similarity_search("cat", search_type="keyword", filter=wanted)
+        assert [document.page_content for document in found] == ["a cat"]
+
+
+def test_replaced_and_deleted_words_are_gone() -> None:
+    """A word of a text that was replaced or deleted finds nothing."""
+    store = FAISSStore(None)
+    store.add_embeddings([("zebra", [1.0]), ("yak", [1.0])], ids=["1", "2"])
+    store.add_embeddings([("xerus", [1.0])], ids=["1"])
+    store.delete(["2"])
+    for word, count in (("zebra", 0), ("yak", 0), ("xerus", 1)):
+        assert len(store.similarity_search(word, search_type="keyword")) == count
