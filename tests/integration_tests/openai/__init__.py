@@ -1,0 +1,1 @@
+"""OpenAI's own client against servers of its protocol that are not ours."""
