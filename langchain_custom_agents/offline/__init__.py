@@ -1,11 +1,12 @@
-"""The embedded default: stand-ins for trying and testing, not language models.
+r"""The embedded default: stand-ins for trying and testing, not language models.
 
 `ExtractiveLLM` and `ExtractiveChatModel` play an agent by rule, and `HashingEmbeddings` counts
 words: no key, no download, the same result every time.
 
 Example:
     >>> from langchain_custom_agents.offline import ExtractiveLLM
-    >>> print(ExtractiveLLM().invoke("takuma is a teacher\\nQuestion: What is takuma's occupation?"))
+    >>> text = "takuma is a teacher\nQuestion: What is takuma's occupation?"
+    >>> print(ExtractiveLLM().invoke(text))
     Takuma is a teacher.
 """
 

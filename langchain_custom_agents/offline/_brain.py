@@ -1,8 +1,9 @@
-"""The rules by which the extractive stand-in plays an agent: from what was read to the next step."""
+"""The rules by which the extractive stand-in plays an agent: from what was read to what to do."""
 
+import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_custom_agents.dialects import Action, Answer, ToolSpec
@@ -14,11 +15,20 @@ from langchain_custom_agents.offline._questions import (
     entities,
     is_greeting,
 )
-from langchain_custom_agents.offline._words import UNSPACED, fold, group_words, groups, stem, words
+from langchain_custom_agents.offline._words import (
+    COMMON,
+    UNSPACED,
+    fold,
+    group_words,
+    groups,
+    stem,
+    words,
+)
 from langchain_custom_agents.tools._passages import clip
 
-MOST_CALLS = 8
-_MOST_PLACES = 3
+MOST_CALLS = 10
+_MOST_PLACES = 3  # of one word in a page
+_MOST_WORDS = 3  # looked up in one page
 _MOST_TOKENS = 120
 
 WHAT_IT_IS = "an extractive stand-in for trying and testing, not a language model"
@@ -94,7 +104,8 @@ SAYINGS = {
 }
 
 _SEARCH = re.compile(
-    r"search|retriev|find|quer|wiki|document|knowledge|intermediate answer|検索|調べ|探|搜索|检索|查找|查询",
+    r"search|retriev|find|quer|wiki|document|knowledge|intermediate answer"
+    r"|検索|調べ|探|搜索|检索|查找|查询",
     re.IGNORECASE,
 )
 _LOOKUP = re.compile(r"\Alook[ _-]?up\b|\Alook[ _-]?up|照応|参照|查阅", re.IGNORECASE)
@@ -102,13 +113,15 @@ _SUMS = re.compile(r"calculat|\bmath|arithmetic|計算|计算", re.IGNORECASE)
 _BY_TITLE = re.compile(r"\btitle|wikipedia|docstore|ページ|页面", re.IGNORECASE)
 
 _MISSED = re.compile(
-    r"\A\W*(?:could not find|no (?:more )?(?:results|page|good|relevant)|nothing was found|nothing found"
+    r"\A\W*(?:could not find|no (?:more )?(?:results|page|good|relevant)"
+    r"|nothing (?:was )?found|this tool takes|error\b|there is no tool|見つかりません|找不到"
     r"|\"[^\"]{0,200}\" may be:|no page is open|lookup needs|search needs|[\w ]{1,40} failed \("
-    r"|this tool takes|error\b|見つかりません|找不到|[\w ]{1,64} is not a valid tool|there is no tool)",
+    r"|[\w ]{1,64} is not a valid tool)",
     re.IGNORECASE,
 )
 _OFFERED = re.compile(
-    r"(?:similar(?: titles| pages)?|may be|may refer to|related pages|did you mean)\s*[:：?]\s*(?P<titles>[^\n]{1,2000})",
+    r"(?:similar(?: titles| pages)?|may be|may refer to|related pages|did you mean)\s*[:：?]\s*"
+    r"(?P<titles>[^\n]{1,2000})",
     re.IGNORECASE,
 )
 _PLACES = re.compile(r"\(Result (\d+) ?/ ?(\d+)\)")
@@ -192,7 +205,7 @@ def next_step(
 
     Example:
         >>> next_step("How old is Hiroko?", [ToolSpec("Search")], [])[1]
-        Action(tool='Search', input='Hiroko age')
+        Action(tool='Search', input="Hiroko's age")
     """
     say = SAYINGS[language]
     tools = Tools.among(specs, asked)
@@ -230,7 +243,25 @@ def from_text(asked: str, text: str, *, language: str = "en") -> str:
         return say.greeting
     tools = Tools(None, None, None, by_title=False)
     read = [Step("", "", text)] if text.strip() else []
-    return _Search(analyse(asked, language), tools, read, say).next(may_act=False)[1].text
+    _, move = _Search(analyse(asked, language), tools, read, say).next(may_act=False)
+    return move.text if isinstance(move, Answer) else say.unknown
+
+
+@dataclass
+class _Open:
+    """A page that was opened by its title, and what was looked up in it.
+
+    Args:
+        title: The title.
+        sought: The words that were searched for in vain before the page was offered.
+        shown: What Search showed of it.
+        looked: What Lookup found, by the word.
+    """
+
+    title: str
+    sought: str
+    shown: str
+    looked: dict[str, str] = field(default_factory=dict)
 
 
 class _Search:
@@ -243,33 +274,47 @@ class _Search:
         self.tools = tools
         self.steps = steps
         self.say = say
+        self.own = SAYINGS[question.language]
         self.made = {(step.tool, fold(step.given)) for step in steps}
         self.offered: list[str] = []
-        self.evidence = Evidence(self._readings())
+        self.page: _Open | None = None
+        self.instead: dict[str, str] = {}
+        self.evidence = Evidence(list(self._readings()))
 
     def _readings(self) -> Iterable[tuple[str, str]]:
-        """Yield what was read with the title of its page; note the titles that were offered."""
-        page = ""
+        """Yield what was read with the title of its page; note which page is open."""
         lookup = self.tools.lookup.name if self.tools.lookup else None
+        sought = ""
         for step in self.steps:
             if step.tool == lookup:
-                if _PLACES.search(step.seen[:40]):
-                    yield page, step.seen
+                if self.page:
+                    self.page.looked[fold(step.given)] = step.seen
+                    if _PLACES.search(step.seen[:40]):
+                        yield self.page.title, step.seen
                 continue
+            missed = _MISSED.match(step.seen)
             if found := _OFFERED.search(step.seen):
-                self.offered += _titles(found["titles"])
-            if not _MISSED.match(step.seen):
-                page = step.given if self.tools.by_title else ""
-                yield page, step.seen
+                # The nearest search tells most: what it offers comes first.
+                titles = _titles(found["titles"])
+                self.offered = [*titles, *self.offered] if missed else [*self.offered, *titles]
+            if missed:
+                sought = step.given
+                continue
+            if self.tools.by_title:
+                self.page = _Open(step.given, "" if step.given == sought else sought, step.seen)
+                if sought and _nearly(sought, step.given):
+                    self.instead.setdefault(fold(sought), step.given)
+            yield (step.given if self.tools.by_title else ""), step.seen
 
     def next(self, *, may_act: bool) -> tuple[str, Action | Answer]:
         """Return the next step."""
         acting = may_act and self.tools.search is not None and len(self.steps) < MOST_CALLS
-        entity, last = self.question.start, ""
+        # A title that was offered for a misspelt one stands in its place.
+        entity, last = self.instead.get(fold(self.question.start), self.question.start), ""
         for hop in self.question.hops:
             found = self.evidence.follow(entity, hop)
             if found:
-                whose = self.say.whose.format(entity=entity, relation=hop)
+                whose = self.own.whose.format(entity=entity, relation=hop)
                 last = self.say.known.format(whose=whose, found=found)
                 entity = found
                 continue
@@ -294,7 +339,7 @@ class _Search:
         self, question: Question, last: str, *, acting: bool
     ) -> tuple[str, Action | Answer]:
         best = self.evidence.best(question)
-        unread = question.start != self.question.start and self.tools.by_title
+        unread = self._hopped(question) and self.tools.by_title
         if unread and acting and (step := self._call(self._finding(question), [question.start])):
             return last + step[0], step[1]
         if best and best[1] >= SURE:
@@ -308,45 +353,57 @@ class _Search:
     # -- what to call ---------------------------------------------------------------------------
 
     def _for_hop(self, entity: str, hop: str) -> tuple[str, Action] | None:
-        whose = self.say.whose.format(entity=entity, relation=hop)
+        whose = self.own.whose.format(entity=entity, relation=hop)
         thought = self.say.find.format(asked=whose)
         if self.tools.by_title:
-            return self._open(thought, [entity], f"{entity} {hop}") or self._look_up(
-                [hop, *_kin(hop)]
+            return (
+                self._call(thought, [entity])
+                or self._look_up(entity, [hop, *_kin(hop)])
+                or self._call(thought, self._fitting([entity, hop]))
             )
         if self._asks:
             return self._call(thought, [f"Who is {whose}?", f"{whose}?", entity])
-        return self._call(thought, [whose, f"{entity} {hop}", entity])
+        kin = [self.own.whose.format(entity=entity, relation=word) for word in _kin(hop)]
+        return self._call(thought, [whose, *kin, f"{entity} {hop}", entity])
 
     def _for_answer(self, question: Question) -> tuple[str, Action] | None:
         terms, start = question.terms, question.start
-        hopped = start != self.question.start
-        asked = _in_short(question, self.say) if start else question.text
+        hopped = self._hopped(question)
         thought = self._finding(question)
-        if self.steps and self.steps[-1].given != question.start and not hopped:
-            thought = self.say.again + thought
         if self.tools.by_title:
             named = [start] if start else []
-            named += [name for name in entities(question.text) if not hopped]
-            search = self._open(thought, named[:2], question.text if not hopped else asked)
-            look = self._look_up(_by_length(terms))
-            # A page that is open is read before another is opened.
-            if self._opened and self._opened_fits(question):
-                return look or search or self._open(thought, self._keywords(question), asked)
-            return search or look or self._open(thought, self._keywords(question), asked)
-        if self._asks:
-            return self._call(
-                thought, [question.text if not hopped else _as_question(question, self.say), asked]
+            if not hopped:
+                named += [name for name in entities(question.text) if name not in named]
+            phrases = [] if hopped else _phrases(question)
+            about = [*question.named, *terms]
+            return (
+                self._call(thought, named[:2])
+                or self._look_up(start, self._unread(terms))
+                or self._call(thought, self._fitting(about))
+                or self._call(thought, self.offered[:2] if start and not self.page else [])
+                or self._call(thought, phrases if not self.page or not start else [])
+                or (None if hopped else self._call(thought, self.offered[:2]))
             )
-        queries = [asked] if start else []
+        short = _in_short(question) if start else question.text
+        whole = _as_question(question) if hopped else question.text
+        if self._asks:
+            return self._call(thought, [whole, short])
+        queries = [short] if hopped or _is_short(question) else []
         if not hopped:
             queries.append(question.text)
         queries += [" ".join([*question.named, *terms]), start]
         return self._call(thought, queries)
 
+    def _hopped(self, question: Question) -> bool:
+        """Whether a question is about another entity than the one that was asked about."""
+        start = self.question.start
+        return question.start not in (start, self.instead.get(fold(start)))
+
     def _finding(self, question: Question) -> str:
-        asked = _in_short(question, self.say) if question.start else question.text
-        return self.say.find.format(asked=asked.rstrip("?？"))
+        short = self._hopped(question) or _is_short(question)
+        asked = _in_short(question) if short and question.start else question.text
+        again = bool(self.steps) and not self._hopped(question)
+        return (self.say.again if again else "") + self.say.find.format(asked=asked.rstrip("?？"))
 
     @property
     def _asks(self) -> bool:
@@ -354,67 +411,87 @@ class _Search:
         search = self.tools.search
         return search is not None and search.name == "Intermediate Answer"
 
-    @property
-    def _opened(self) -> str:
-        lookup = self.tools.lookup.name if self.tools.lookup else None
-        for step in reversed(self.steps):
-            if step.tool != lookup and not _MISSED.match(step.seen):
-                return step.given
-        return ""
-
-    def _opened_fits(self, question: Question) -> bool:
-        opened = set(words(self._opened))
-        return bool(opened & {*words(question.text), *words(question.start)})
-
     def _call(self, thought: str, queries: Iterable[str]) -> tuple[str, Action] | None:
+        """Search for the first of these that was not searched for yet."""
         spec = self.tools.search
         for query in queries:
             if spec and query.strip() and (spec.name, fold(query)) not in self.made:
                 return thought, Action(spec.name, given_to(spec, query))
         return None
 
-    def _open(self, thought: str, titles: Iterable[str], wanted: str) -> tuple[str, Action] | None:
-        """Search for pages by title: those named, then those offered that fit best."""
-        if step := self._call(thought, titles):
-            return step
-        about = {stem(word) for word in words(wanted)}
+    def _fitting(self, about: Iterable[str]) -> list[str]:
+        """Return the titles offered that share a word with what is asked, the best first."""
+        asked = {stem(word) for part in about for word in words(part) if word not in COMMON}
         fitting = []
         for order, title in enumerate(dict.fromkeys(self.offered)):
-            shared = len(about & {stem(word) for word in words(title)})
-            if shared or (UNSPACED.search(title) and fold(title) in fold(wanted)):
-                fitting.append((-shared, order, title))
-        if not fitting and not self._opened:
-            fitting = [(0, order, title) for order, title in enumerate(self.offered[:2])]
-        return self._call(thought, [title for _, _, title in sorted(fitting)])
+            own = {stem(word) for word in words(title) if word not in COMMON}
+            shared = len(asked & own)
+            shared += sum(UNSPACED.search(a) is not None and a in fold(title) for a in asked)
+            if shared:
+                fitting.append((-shared, len(own), order, title))
+        return [title for *_, title in sorted(fitting)]
 
-    def _keywords(self, question: Question) -> list[str]:
-        """Name words under which a page might be found when nothing is named."""
-        if self._opened:
-            return []
-        return [question.text, *_by_length(question.terms)]
+    def _unread(self, terms: Sequence[str]) -> list[str]:
+        """Order words to look up: what the page has not shown yet first, long words first."""
+        shown = fold(self.page.shown) if self.page else ""
+        return sorted(_telling(terms), key=lambda term: (_to_look_up(term) in shown, -len(term)))
 
-    def _look_up(self, asked: Iterable[str]) -> tuple[str, Action] | None:
-        """Look words up in the open page, each at every place of the first few."""
-        spec = self.tools.lookup
-        opened = self._opened
-        if spec is None or not opened:
+    def _look_up(self, entity: str, asked: Iterable[str]) -> tuple[str, Action] | None:
+        """Look words up in the open page, each at its first few places.
+
+        A page that was only offered for a word is first asked for that word.
+        """
+        spec, page = self.tools.lookup, self.page
+        if spec is None or page is None:
             return None
-        at = max(i for i, step in enumerate(self.steps) if step.given == opened)
-        since = [step for step in self.steps[at + 1 :] if step.tool == spec.name]
-        titled = set(words(opened))
-        for word in asked:
-            term = _to_look_up(word)
-            if not term or term in titled:
-                continue
-            seen = [step.seen for step in since if fold(step.given) == term]
-            if not seen:
-                more = True
-            else:
-                place = _PLACES.search(seen[-1][:40])
-                more = bool(place) and int(place[1]) < min(int(place[2]), _MOST_PLACES)  # type: ignore[index]
-            if more:
-                return self.say.look_up.format(asked=term), Action(spec.name, given_to(spec, term))
+        titled = fold(page.title)
+        first = [word for word in (page.sought, entity) if word and fold(word) not in titled]
+        if len(words(page.sought)) > 3:
+            first = first[1:]
+        wanted = [fold(word) for word in first[:1]]
+        wanted += [term for word in asked if (term := _to_look_up(word)) not in titled]
+        for word in list(dict.fromkeys(wanted))[:_MOST_WORDS]:
+            seen = page.looked.get(word)
+            place = _PLACES.search(seen[:40]) if seen else None
+            if seen is None or (place and int(place[1]) < min(int(place[2]), _MOST_PLACES)):
+                return self.say.look_up.format(asked=word), Action(spec.name, given_to(spec, word))
+            if not place and first and word == fold(first[0]):
+                return None
         return None
+
+
+def _nearly(sought: str, title: str) -> bool:
+    """Tell whether a title is another spelling of what was sought."""
+    return difflib.SequenceMatcher(None, fold(sought), fold(title)).ratio() >= 0.8
+
+
+def _phrases(question: Question) -> list[str]:
+    """Return the runs of telling words in a question, the longest first: names of things."""
+    if question.language != "en":
+        return list(_telling(question.terms))
+    runs: list[list[str]] = [[]]
+    for word in re.findall(r"[^\s,;:?!\"“”()]+", question.text):
+        if fold(word) in COMMON or not re.search(r"\w", word):
+            runs.append([])
+        else:
+            runs[-1].append(word.strip(".'"))
+    phrases = sorted((" ".join(run) for run in runs if len(run) > 1), key=lambda p: -len(p.split()))
+    singular = [re.sub(r"(?<=[a-z]{3}[^su])s\Z", "", term) for term in _telling(question.terms)]
+    return [*phrases, *sorted(singular, key=lambda term: -len(term))]
+
+
+def _is_short(question: Question) -> bool:
+    """Tell whether a question comes down to "X's Y"."""
+    parsed = len(question.wanted) < len(question.text.rstrip("?？ ")) - 8
+    return bool(question.start) and (parsed or question.kind in ("age", "occupation"))
+
+
+def _telling(terms: Iterable[str]) -> list[str]:
+    """Leave out words that say only what kind of answer is wanted."""
+    return [t for t in terms if UNSPACED.search(t) or (len(t) > 2 and not groups(t) & _TYPES)]
+
+
+_TYPES = {"age", "occupation"}
 
 
 def _kin(hop: str) -> list[str]:
@@ -435,15 +512,6 @@ def _to_look_up(word: str) -> str:
     return short if len(short) >= 5 else folded
 
 
-_TYPES = {"age", "occupation"}
-
-
-def _by_length(terms: Sequence[str]) -> list[str]:
-    """Put long words first: they are rarer."""
-    telling = (t for t in terms if UNSPACED.search(t) or (len(t) > 2 and not groups(t) & _TYPES))
-    return sorted(telling, key=lambda term: -len(term))
-
-
 def _titles(listed: str) -> list[str]:
     """Read offered titles: "A; B." and "['A', 'B']"."""
     listed = listed.strip()
@@ -453,7 +521,7 @@ def _titles(listed: str) -> list[str]:
     return [title.strip() for title in listed.split(";") if title.strip()]
 
 
-def _in_short(question: Question, say: Sayings) -> str:
+def _in_short(question: Question) -> str:
     """Say what is asked of the entity in a few words to search for."""
     if question.kind == "occupation":
         relation = {"en": "occupation", "ja": "職業", "zh": "职业"}[question.language]
@@ -468,8 +536,8 @@ def _in_short(question: Question, say: Sayings) -> str:
     return SAYINGS[question.language].whose.format(entity=question.start, relation=relation)
 
 
-def _as_question(question: Question, say: Sayings) -> str:
-    short = _in_short(question, say)
+def _as_question(question: Question) -> str:
+    short = _in_short(question)
     if question.language == "en":
         return f"What is {short}?"
     return f"{short}は?" if question.language == "ja" else f"{short}是什么?"

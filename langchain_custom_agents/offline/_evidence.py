@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from langchain_custom_agents.offline._questions import Question
@@ -21,6 +21,7 @@ from langchain_custom_agents.offline._words import (
     groups,
     stem,
     terms_of,
+    word_set,
     words,
 )
 from langchain_custom_agents.tools._passages import sentences
@@ -30,10 +31,17 @@ SURE = 0.74
 ENOUGH = 0.56
 
 _MOST_LETTERS = 200_000
-_NUMBERING = re.compile(r"\A(?:\[\d{1,3}\] ?|\(Result \d+ ?/ ?\d+\) ?|Context(?: \([^)]*\))?: ?|…)")
+_NUMBERING = re.compile(
+    r"\A(?:\[\d{1,3}\] ?|\(Result \d+ ?/ ?\d+\) ?|Context(?: \([^)]*\))?: ?|…){1,3}"
+)
 _NOT_PROSE = re.compile(r"\A(?:Sections|Related pages): ")
 _ITEM = re.compile(r"(?:[-*+•·]|\(?\d{1,2}[.)]|\(?[a-z]\))\s")
 _WRAPPED = 55  # letters; no text wraps its lines earlier
+_LONGEST = 120  # a longer line was not wrapped by hand
+_ENDED = re.compile(r"[.!?…。！？][\"'”’»)\]」』*_`]*(?:\[\d+\])*\Z")
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|can|may|must|will|does|do|did)\b", re.IGNORECASE
+)
 _TITLE_LINE = re.compile(r'\APage "(.{1,200})":\Z')
 
 
@@ -46,12 +54,14 @@ class Sentence:
         paragraph: The words of the paragraph it stands in.
         subject: What the page is about, as far as that is known.
         first: Whether it opens its page or passage.
+        whole: Whether it ends like a sentence, where sentences do: a heading does not.
     """
 
     text: str
     paragraph: frozenset[str]
     subject: str = ""
     first: bool = False
+    whole: bool = True
 
     @cached_property
     def folded(self) -> str:
@@ -157,6 +167,10 @@ class Evidence:
             return 0.0
         if weights:
             held = {term: _match(term, sentence) for term in weights}
+            if question.kind == "person" and fits >= 1.0:
+                for term in weights:
+                    if "author" in groups(term) and _BY.search(sentence.text):
+                        held[term] = 0.9
             near = {
                 term: 0.5
                 for term in weights
@@ -184,8 +198,8 @@ class Evidence:
             score *= 0.7
         elif length > 500:
             score *= 0.92
-        if not re.search(r"[.!?。！？:;]\W*\Z", sentence.text) and length > 60:
-            score *= 0.95
+        if not sentence.whole or sentence.text.endswith((":", "：")):
+            score *= 0.6
         if sentence.first:
             score = min(1.0, score * 1.02)
         if sentence.text.rstrip().endswith("?"):
@@ -197,41 +211,54 @@ class Evidence:
         share = sum(_match(term, sentence) > 0.5 for term in question.named) / len(question.named)
         if share >= 0.5:
             return 1.0 if share == 1.0 else 0.8
+        # A sentence that opens with another name is about another.
+        opening = words(sentence.text[:40])[:1]
+        goes_on = UNSPACED.search(sentence.text) or not opening or opening[0] in COMMON
+        personal = question.kind in ("age", "occupation")
         if sentence.subject and _same_name(sentence.subject, question.start):
-            return 0.9
+            return 0.9 if goes_on else 0.0 if personal else 0.8
         nearby = sum(_in_paragraph(term, sentence.paragraph) for term in question.named)
-        return 0.5 if nearby == len(question.named) else 0.0
+        return 0.5 if nearby == len(question.named) and goes_on else 0.0
 
 
-_TYPE_WORDS = frozenset("old age living years year occupation job work".split())
+_TYPE_WORDS = word_set("old age living years year occupation job work")
 
 
 def _sentences(subject: str, text: str) -> Iterator[Sentence]:
+    found: list[Sentence] = []
     first = True
-    for paragraph in _paragraphs(text):
-        if titled := _TITLE_LINE.match(paragraph):
+    for block in _paragraphs(text):
+        if titled := _TITLE_LINE.match(block):
             subject, first = titled[1], True
             continue
-        if _NOT_PROSE.match(paragraph):
+        if _NOT_PROSE.match(block):
             continue
-        while numbered := _NUMBERING.match(paragraph):
-            first = first or paragraph.startswith("[")
-            paragraph = paragraph[numbered.end() :]
+        first = first or block.startswith("[")
+        paragraph = _NUMBERING.sub("", block)
         around = frozenset(words(paragraph)) | frozenset(words(subject))
         for sentence in sentences(paragraph):
             if re.search(r"\w", sentence):
-                yield Sentence(" ".join(sentence.split()), around, subject, first)
+                line = " ".join(sentence.split())
+                whole = bool(_ENDED.search(line) or _VERB.search(line))
+                found.append(Sentence(line, around, subject, first, whole))
                 first = False
+    # Notes of a few words each do without full stops, and are whole all the same.
+    stopped = sum(sentence.whole for sentence in found) * 3 >= len(found)
+    return iter(found if stopped else [replace(sentence, whole=True) for sentence in found])
 
 
 def _paragraphs(text: str) -> Iterator[str]:
     """Join lines that were wrapped by hand; a short line stands alone."""
     open_lines: list[str] = []
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in text.splitlines()] or [""]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         if line:
             open_lines.append(line)
-        wrapped = line and following and len(line) + len(following.split()[0]) >= _WRAPPED
+        wrapped = (
+            following
+            and max(len(line), len(following)) <= _LONGEST
+            and len(line) + len(following.split()[0]) >= _WRAPPED
+        )
         if open_lines and (not wrapped or _NUMBERING.match(following) or _ITEM.match(following)):
             yield " ".join(open_lines)
             open_lines = []
@@ -285,9 +312,9 @@ def _plainness(term: str) -> float:
     return 0.5 if term in _TYPE_WORDS or term in _VAGUE else 1.0
 
 
-_VAGUE = frozenset(
+_VAGUE = word_set(
     "kind type sort way ways purpose default example result value number name main different "
-    "possible following given time times word words".split()
+    "possible following given time times word words"
 )
 
 
@@ -295,15 +322,17 @@ _VAGUE = frozenset(
 
 _DIGIT = re.compile(r"\d|[一二三四五六七八九十百千万]")
 _DATE = re.compile(
-    r"\b\d{3,4}\b|\d年|\d月|\d世紀|\d世纪|century|\b(?:january|february|march|april|may|june|july|august|"
-    r"september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
+    r"\b\d{3,4}\b|\d年|\d月|\d世紀|\d世纪|century|\b(?:january|february|march|"
+    r"april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
     r"|[月火水木金土日]曜|星期|\bwhen\b|\bafter\b|\bbefore\b|\bif\b|\bonce\b|\buntil\b|\bas soon as\b"
 )
 _AGE = re.compile(r"\d+\s*(?:-?\s*years?|歳|才|岁)|\bborn\b|生まれ|出生|\baged? \d")
 _PLACE = re.compile(r"\b(?:in|at|from|near|on|to|under)\b|に住|で働|にあり|にある|在|位于|住")
 _REASON = re.compile(
-    r"\b(?:because|since|so that|in order to|therefore|reason|due to|as a result|to avoid|for)\b|ため|から|因为|由于"
+    r"\b(?:because|since|so that|in order to|therefore|reason|due to|as a result|to avoid|for)\b"
+    r"|ため|から|因为|由于"
 )
+_BY = re.compile(r"\b[Bb]y [A-Z]")
 _BEING = re.compile(r"\b(?:is|are|was|were)\b (?:\w+ ){0,2}?(?:an?|the)\b|\bis\b|\bare\b")
 
 
@@ -382,11 +411,13 @@ def _opens_with(sentence: Sentence, question: Question) -> bool:
 
 _CAPITAL = (
     r"(?P<name>(?!(?:The|A|An|He|She|It|They|His|Her|Its|In|On|At|And|But|As|When)\b)"
-    r"[A-Z][\w.’'\-]*(?:,? (?:(?:of|de|van|von|la|del|di|bin|al|the) )?(?!And\b)[A-Z][\w’'\-]*\.?){0,5})"
+    r"[A-Z][\w.’'\-]*(?:,? (?:(?:of|de|van|von|la|del|di|bin|al|the) )?"
+    r"(?!And\b)[A-Z][\w’'\-]*\.?){0,5})"
 )
 _ANY = r"(?P<name>[^\W\d_][\w\-]*(?: [^\W\d_][\w\-]*){0,3})"
-_BREAKS = frozenset(
-    "and or who which that but in from since while with for as is was are were he she they of at on to by when".split()
+_BREAKS = word_set(
+    "and or who which that but in from since while with for as is was are were he she they of "
+    "at on to by when"
 )
 _AGENTS = {
     "founder": "(?:co-?)?founded|established|started",
@@ -518,11 +549,13 @@ def _patterns_unspaced(entity: str, relation: str) -> Iterator[tuple[re.Pattern[
     )
     one, title = re.escape(entity), "(?:さん|ちゃん|くん|君|氏|様)?"
     name = r"(?P<name>[^\s、。,.「」『』:：]{1,20}?)"
-    ends = rf"{title}(?:です|でした|だった|だ|である|であり|という|と(?:いい|言い|いう)|さん|で、|[、。,.「」;；]|\s|\Z)"
+    stops = (
+        r"(?:です|でした|だった|だ|である|であり|という|と(?:いい|言い|いう)|で、"
+        r"|[、。,.「」;；]|\s|\Z)"
+    )
+    ends, named = title + stops, "(?:の名前|的名字)?(?:は|が|是|叫做?|为|名叫|[:：、])"
     yield (
-        re.compile(
-            rf"{one}{title}(?:の|的)?(?:{said})(?:の名前|的名字)?(?:は|が|是|叫做?|为|名叫|[:：、])「?{name}{ends}"
-        ),
+        re.compile(rf"{one}{title}(?:の|的)?(?:{said}){named}「?{name}{ends}"),
         False,
     )
     yield (

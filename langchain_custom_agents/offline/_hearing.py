@@ -1,10 +1,11 @@
-"""Reading a prompt as a model must: which form, which tools, what question, what was done so far."""
+"""Reading a prompt as a model must: which form, which tools, what question, what was done."""
 
 import ast
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from langchain_core.messages import (
     AIMessage,
@@ -75,7 +76,7 @@ _LANGUAGES = {IN_ENGLISH.begin: "en", IN_JAPANESE.begin: "ja", IN_CHINESE.begin:
 
 @dataclass(frozen=True)
 class BlobWithLabelledAnswer(JsonBlob):
-    """JSON for the actions, a label for the answer: as LangChain's `chat-zero-shot` agent wants it."""
+    """JSON for actions, a label for the answer: what LangChain's `chat-zero-shot` agent reads."""
 
     final_answer: str = "Final Answer:"
 
@@ -91,26 +92,33 @@ _FINISHING = ("Finish", "完了", "終了", "完成", "结束", "回答")
 
 
 def dialect_of(prompt: str) -> Dialect | None:
-    """Recognise the dialect whose instructions, or whose steps, stand in a prompt.
+    r"""Recognise the dialect whose instructions, or whose steps, stand in a prompt.
 
     Example:
-        >>> dialect_of("Reply so:\\nThought: ...\\nAction: Search[Hiroko]\\nAction: Finish[10]")
+        >>> dialect_of("Reply so:\nThought: ...\nAction: Search[Hiroko]\nAction: Finish[10]")
         Bracketed(thought='Thought:', action='Action:', observation='Observation:', ...
     """  # doctest: +ELLIPSIS
+    # What comes later is the question, and what pages say.
+    begin = _BEGIN.search(prompt)
+    prompt = prompt[: begin.start()] if begin else prompt
     has = _Labels(prompt)
     own = SelfAsk()
     if has(own.final_answer) and has(own.action):
         return own
-    spoken = max(_LABELLED, key=lambda d: has(d.action) + has(d.observation) + has(d.thought))
+    spoken = max(_LABELLED, key=lambda known: sum(map(has, known.labels.values())))
+    seen = _label(spoken.observation).search(prompt)
+    blob = '"action_input"' in (prompt[: seen.start()] if seen else prompt)
     if not has(spoken.action):
-        return JsonBlob() if '"action_input"' in prompt else None
-    words = {
+        if has(spoken.thought) and (has(spoken.final_answer) or has("AI:")):
+            return spoken if has(spoken.final_answer) else Conversational()
+        return JsonBlob() if blob else None
+    words: dict[str, Any] = {
         "thought": spoken.thought,
         "action": spoken.action,
         "observation": spoken.observation,
         "question": spoken.question,
     }
-    if '"action_input"' in prompt:
+    if blob:
         labelled = has("Final Answer:") and "`action` key" in prompt
         return BlobWithLabelledAnswer() if labelled else JsonBlob(**words)
     if has(spoken.action_input):
@@ -160,7 +168,7 @@ _ANSWERED = re.compile(
     r"|\b(?:Finish|完了|終了|完成)\[|\"Final Answer\"",
     re.MULTILINE,
 )
-_OTHER_QUESTIONS = ("New input:", "Human:", "Question:", "質問:", "问题:")
+_OTHER_QUESTIONS = ("Question:", "質問:", "问题:", "New input:", "Human:")
 
 
 def hear(prompt: str, dialect: Dialect | None = None) -> Heard:
@@ -232,7 +240,7 @@ def _last_question(prompt: str, dialect: Dialect) -> tuple[int, int]:
     own = getattr(dialect, "question", "Question:")
     for word in dict.fromkeys((own, *_OTHER_QUESTIONS)):
         last: re.Match[str] | None = None
-        for found in _label(word).finditer(prompt, begin):
+        for found in _question_label(word).finditer(prompt, begin):
             between = prompt[last.end() if last else begin : found.start()]
             seen = list(observed.finditer(between))
             if seen and not _ANSWERED.search(between, seen[-1].end()):
@@ -241,6 +249,11 @@ def _last_question(prompt: str, dialect: Dialect) -> tuple[int, int]:
         if last:
             return last.start(), last.end()
     return (begin, begin) if begin else (0, 0)
+
+
+def _question_label(word: str) -> re.Pattern[str]:
+    """Return a pattern for a question's label, also where LangChain has named the speaker."""
+    return re.compile(_one_label(word).replace("^", "^(?:Human: ?)?", 1), re.MULTILINE)
 
 
 def _first(found: Iterator[re.Match[str]]) -> Iterator[re.Match[str]]:
@@ -281,7 +294,9 @@ def _steps(text: str, dialect: Dialect, speaks: re.Pattern[str]) -> Iterator[Ste
 
 def _step(said: str, seen: str, dialect: Dialect) -> Step | None:
     """Read one step; None if the model's words were no action."""
-    move = dialect.read(said).move
+    # LangChain's self-ask prompt spells its own cue in two ways.
+    cue = _label(dialect.cue).match(said)
+    move = dialect.read(said[cue.end() :] if cue else said).move
     if not isinstance(move, Action):
         return None
     return Step(move.tool, _text_of(move.input), dialect.unescape(tidy(seen)))
@@ -302,7 +317,8 @@ _NAMED = re.compile(
     r"|[Mm]ust be one of ([^\n]{1,2000})|\"action\" field are: ([^\n]{1,2000}))"
 )
 _TOOL = re.compile(
-    r"^(?:> |[-*] )?(?P<name>[^\s:：(\[{\"'][^:：(\n]{0,63}?)(?:\([^\n]*?\)(?: ->[^\n:]{1,40}?)?)?(?:: | - |：)"
+    r"^(?:> |[-*] )?(?P<name>[^\s:：(\[{\"'][^:：(\n]{0,63}?)(?:\([^\n]*?\)(?: ->[^\n:]{1,40}?)?)?"
+    r"(?:: | - |：)"
     r"(?P<says>[^\n]*)$",
     re.MULTILINE,
 )

@@ -1,7 +1,8 @@
-"""What a question asks, as far as rules can tell: of whom, by which way, and for what kind of thing."""
+"""What a question asks, as far as rules can tell: of whom, which way, for what kind of thing."""
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from langchain_custom_agents.offline._words import (
@@ -12,11 +13,15 @@ from langchain_custom_agents.offline._words import (
     groups,
     language_of,
     terms_of,
+    word_set,
 )
 
 Kind: TypeAlias = Literal[
     "thing", "person", "place", "time", "number", "age", "occupation", "reason", "definition"
 ]
+
+
+_LONGEST = 2_000  # letters of a question that are looked at
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ def analyse(text: str, default_language: str = "en") -> Question:
         >>> asked.start, asked.hops, asked.wanted, asked.kind
         ('ひろこ', ('父',), '職業', 'occupation')
     """
-    text = " ".join(text.replace("’", "'").split())
+    text = " ".join(text[:_LONGEST].replace("’", "'").split())
     language = language_of(text, default_language)
     if language == "en":
         start, hops, wanted = _chain_en(text)
@@ -88,21 +93,19 @@ def analyse(text: str, default_language: str = "en") -> Question:
 _CONTRACTION = re.compile(
     r"\b(what|who|that|it|here|there|where|how|when|let|he|she)'s\b", re.IGNORECASE
 )
-_ASKING = frozenset(
-    """
+_ASKING = word_set("""
     what who whom whose where when which why how is are was were do does did can could will would
     should has have had tell me please find out give say and so the a an of in on at by for to from
     name old many much long year many's kind type
-    """.split()
-)
+    """)
 _COPULA = re.compile(
     r"(?:(?:please )?(?:tell me|find out|say|give me) )?"
     r"(?:what|who|which|whose)?(?: is| are| was| were)?(?: the| an| a)?(?: name of)?(?: the)?\Z",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"[\"“”`]([^\"“”`]{2,80})[\"“”`]|(?<!\w)'([^']{2,80})'(?!\w)")
-_NAME = r"(?:[A-Z0-9][\w.\-+]*|\w+[._]\w[\w.]*(?:\(\))?|\w+\(\))"
-_NAMES = re.compile(rf"{_NAME}(?:(?: (?:of|de|van|von|la|del|di|the))? {_NAME})*")
+_NAME = r"(?:[A-Z0-9][\w.\-+]*|\w{1,60}[._]\w[\w.]*(?:\(\))?|\w{1,60}\(\))"
+_NAMES = re.compile(rf"\b{_NAME}(?:(?: (?:of|de|van|von|la|del|di|the))? {_NAME})*")
 _OF = re.compile(
     r"\bthe (?P<relation>[\w-]+(?: [\w-]+)?) of (?P<rest>.+)\Z",
     re.IGNORECASE,
@@ -136,7 +139,7 @@ def _possessive_chain(text: str) -> tuple[str, tuple[str, ...], str] | None:
         begin -= 1
     start = " ".join([*tokens[begin:first], head])
     relations: list[str] = []
-    for this, following in zip(owners, owners[1:], strict=False):
+    for this, following in pairwise(owners):
         phrase = " ".join(tokens[this + 1 : following + 1])
         relations.append(phrase[: phrase.rindex("'")])
     lead, rest = " ".join(tokens[:begin]), tokens[owners[-1] + 1 :]
@@ -270,7 +273,10 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         "time",
-        re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b|いつ|何年|何月|什么时候|哪年|哪一年"),
+        re.compile(
+            r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|century)\b"
+            r"|いつ|何年|何月|什么时候|哪年|哪一年"
+        ),
     ),
     ("place", re.compile(r"\bwhere\b|どこ|どちら|哪里|哪儿|在哪")),
     ("person", re.compile(r"\bwho(?:m|se)?\b|誰|だれ|どなた|谁")),
@@ -348,9 +354,9 @@ def arithmetic(text: str) -> str:
     return re.sub(r"(?<=\d),(?=\d{3})", "", best) if best and len(about) <= 1 else ""
 
 
-_ABOUT_SUMS = frozenset(
+_ABOUT_SUMS = word_set(
     "calculate compute result value answer equal equals sum product difference power raised "
-    "計算 答え 結果 计算 结果 等于 いくら".split()
+    "計算 答え 結果 计算 结果 等于 いくら"
 )
 _GREETING = re.compile(
     r"\A\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|thanks?|thank you|bye|goodbye"

@@ -17,9 +17,14 @@ UNSPACED = re.compile(f"[{_UNSPACED}]+")
 _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}_]+")
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b|(?<=s)['’](?=\s)")
 
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as one text."""
+    return frozenset(text.split())
+
+
 # What is never what a question is about.
-COMMON = frozenset(
-    """
+COMMON = word_set("""
     a about an and any are as at be been being both but by can could did do does done each either
     every for from get gets got had has have having he her here him his how i if in into is it its
     itself just kind let like made make makes many may me might more most much must my no not of
@@ -27,8 +32,7 @@ COMMON = frozenset(
     that the their them then there these they this those thing things to too under until up upon
     us use used using very was we were what when where whether which while who whom whose why will
     with within without would yes you your according called mean means exactly happen happens
-    """.split()
-)
+    """)
 
 # Question words and endings of scripts without spaces, longest first; each is a border.
 _BORDERS_JA = re.compile(
@@ -116,8 +120,7 @@ INVERSE = {
 MARRIAGE = frozenset({"wife", "husband", "spouse"})
 
 # What people are: a sentence with one of these says what somebody does.
-OCCUPATIONS = frozenset(
-    """
+OCCUPATIONS = word_set("""
     teacher doctor nurse lawyer engineer scientist artist writer author actor actress singer farmer
     chef cook pilot president politician diplomat senator governor minister attorney judge soldier
     officer driver fisherman carpenter programmer developer designer painter musician composer
@@ -126,22 +129,19 @@ OCCUPATIONS = frozenset(
     businessman businesswoman entrepreneur accountant clerk student baker butcher barber dentist
     surgeon veterinarian librarian translator monk priest director producer screenwriter
     secretary manager merchant banker economist astronaut astronomer explorer sailor
-    """.split()
-)
+    """)
 OCCUPATIONS_UNSPACED = re.compile(
     r"教師|教员|教員|先生|医者|医師|医生|弁護士|律师|会社員|看護師|护士|老师|教授|作家|歌手|画家|俳優|演员"
     r"|農家|農民|农民|政治家|学者|科学者|科学家|記者|记者|警察|運転手|司机|工程师|エンジニア|技術者|漁師|渔夫"
     r"|料理人|厨师|シェフ|パン屋|職人|社長|店員|公務員|学生|大工|音楽家|写真家|パイロット|デザイナー|商人"
 )
 
-NUMBER_WORDS = frozenset(
-    """
+NUMBER_WORDS = word_set("""
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
     sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
     hundred thousand million billion dozen half third quarter once twice thrice first second
     single double
-    """.split()
-)
+    """)
 
 
 def fold(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Models that play an agent by rule: extractive stand-ins for trying and testing, not language models."""
+"""Models that play an agent by rule: stand-ins for trying and testing, not language models."""
 
 import json
 import re
@@ -37,7 +37,7 @@ _PIECE = re.compile(r"\s*\S+|\s+")
 
 
 class ExtractiveLLM(LLM):
-    """A text model that plays an agent by rule: an extractive stand-in, not a language model.
+    r"""A text model that plays an agent by rule: an extractive stand-in, not a language model.
 
     It looks in the prompt for the question, the tools and the steps so far, searches, follows
     "X's Y's Z" hop by hop, and answers with the sentence that fits best, word for word as it was
@@ -56,7 +56,7 @@ class ExtractiveLLM(LLM):
 
     Example:
         >>> llm = ExtractiveLLM()
-        >>> print(llm.invoke("takuma is a teacher\\n\\nQuestion: What is takuma's occupation?"))
+        >>> print(llm.invoke("takuma is a teacher\n\nQuestion: What is takuma's occupation?"))
         Takuma is a teacher.
         >>> llm
         ExtractiveLLM(an extractive stand-in for trying and testing, not a language model)
@@ -299,7 +299,7 @@ class ExtractiveChatModel(BaseChatModel):
                 content="",
                 additional_kwargs=message.additional_kwargs,
                 response_metadata=message.response_metadata,
-                tool_call_chunks=calls,  # type: ignore[arg-type]
+                tool_call_chunks=calls,
             )
         )
 
