@@ -324,7 +324,8 @@ _DIGIT = re.compile(r"\d|[一二三四五六七八九十百千万]")
 _DATE = re.compile(
     r"\b\d{3,4}\b|\d年|\d月|\d世紀|\d世纪|century|\b(?:january|february|march|"
     r"april|may|june|july|august|september|october|november|december|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
-    r"|[月火水木金土日]曜|星期|\bwhen\b|\bafter\b|\bbefore\b|\bif\b|\bonce\b|\buntil\b|\bas soon as\b"
+    r"|[月火水木金土日]曜|星期"
+    r"|\bwhen\b|\bafter\b|\bbefore\b|\bif\b|\bonce\b|\buntil\b|\bas soon as\b"
 )
 _AGE = re.compile(r"\d+\s*(?:-?\s*years?|歳|才|岁)|\bborn\b|生まれ|出生|\baged? \d")
 _PLACE = re.compile(r"\b(?:in|at|from|near|on|to|under)\b|に住|で働|にあり|にある|在|位于|住")
