@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 
 from langchain_custom_agents.offline._words import (
     COMMON,
-    UNSPACED,
     fold,
     group_of,
     groups,
@@ -369,8 +368,3 @@ _GREETING = re.compile(
 def is_greeting(text: str) -> bool:
     """Tell whether a text only greets: no document holds an answer to that."""
     return bool(_GREETING.match(text[:200]))
-
-
-def is_unspaced(text: str) -> bool:
-    """Tell whether a text is in a script written without spaces."""
-    return bool(UNSPACED.search(text))
