@@ -195,31 +195,38 @@ class Budget:
         """Return the steps that have room; that some were left out is the first of them."""
         if self.scratchpad is None:
             return steps
+        replies = _replies(steps)
+        sizes = [sum(self._size(step) for step in reply) for reply in replies]
         start, used = 0, 0
-        sizes = [self._size(step) for step in steps]
         for index, size in enumerate(sizes):
             used += size
             if used > self.scratchpad:
                 while start < index and used > self.scratchpad // 2:
                     used -= sizes[start]
                     start += 1
-                    while start < index and _same_reply(steps[start - 1], steps[start]):
-                        used -= sizes[start]
-                        start += 1
         if start == 0:
             return steps
-        said = f"[{start} earlier steps were left out to save room]"
-        return [(AgentAction(CORRECTION, said, ""), said), *steps[start:]]
+        kept = [step for reply in replies[start:] for step in reply]
+        said = f"[{len(steps) - len(kept)} earlier steps were left out to save room]"
+        return [(AgentAction(CORRECTION, said, ""), said), *kept]
 
     def _size(self, step: Step) -> int:
         action, observation = step
         return self.count(action.log or str(action.tool_input)) + self.count(str(observation))
 
 
-def _same_reply(one: Step, other: Step) -> bool:
-    """Tell whether two steps are calls of one message, which must stay together."""
-    first, second = (getattr(step[0], "message_log", None) for step in (one, other))
-    return bool(first and second and first[0] is second[0])
+def _replies(steps: Sequence[Step]) -> list[list[Step]]:
+    """Group steps that are calls of one message, which must stay together."""
+    replies: list[list[Step]] = []
+    message: Any = None
+    for step in steps:
+        log = getattr(step[0], "message_log", None)
+        if log and log[0] is message:
+            replies[-1].append(step)
+        else:
+            replies.append([step])
+        message = log[0] if log else None
+    return replies
 
 
 @dataclass

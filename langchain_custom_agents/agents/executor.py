@@ -248,7 +248,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         if notes is None:
             notes = self._runs[manager] = RunNotes(self._spending())
             if self.max_tokens is not None or self.max_cost is not None:
-                manager.add_handler(notes.spending, inherit=True)
+                manager.inheritable_handlers.append(notes.spending)
         return notes
 
     def _spending(self) -> Spending:
