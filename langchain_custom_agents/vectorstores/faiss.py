@@ -1006,12 +1006,12 @@ class FAISSStore(VectorStore):
             >>> here.copy_to(there), here.copy_to(there), len(there)
             (1, 0, 1)
         """
-        ours = isinstance(store, FAISSStore)
-        if store is self or (ours and self._path and self._path == store.path):
+        kin = store if isinstance(store, FAISSStore) else None
+        if kin is self or (kin is not None and self._path and self._path == kin.path):
             msg = "copy_to() needs another store: this one is already here."
             raise ValueError(msg)
         whole_number("batch_size", batch_size)
-        theirs = store._embedding_id if ours else _name_of(store.embeddings)
+        theirs = kin._embedding_id if kin is not None else _name_of(store.embeddings)
         same_model = len({self._embedding_id, theirs} - {None}) < 2
 
         def batches(connection: Any, snapshot: Snapshot) -> Iterator[tuple[Any, Floats]]:
