@@ -65,12 +65,28 @@ def observed(observation: Any, *, blocks: bool = True) -> str | list[str | dict[
     """
     if isinstance(observation, str):
         return observation
+    told = _told(observation)
+    if told is not None:
+        return observed(told.content, blocks=blocks)
     if isinstance(observation, list) and observation and all(_is_block(b) for b in observation):
         return observation if blocks else text_in(observation)
     try:
         return json.dumps(observation, ensure_ascii=False)
     except (TypeError, ValueError):
         return str(observation)
+
+
+def _told(observation: Any) -> ToolMessage | None:
+    """Return the tool message in an observation: the answer a tool wrote itself.
+
+    A tool that is given its call's id may return it in a LangGraph command.
+    """
+    if isinstance(observation, ToolMessage):
+        return observation
+    update = getattr(observation, "update", None)
+    messages = update.get("messages") if isinstance(update, dict) else None
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    return last if isinstance(last, ToolMessage) else None
 
 
 def _is_block(item: Any) -> bool:
@@ -356,12 +372,11 @@ def _renamed(block: Any, ids: Any) -> Any:
 
 
 def _tool_message(call: Mapping[str, Any], call_id: str, observation: Any) -> ToolMessage:
-    if isinstance(observation, ToolMessage):
-        return observation.model_copy(update={"tool_call_id": call_id})
+    told = _told(observation)
+    if told is not None:
+        return told.model_copy(update={"tool_call_id": call_id})
     return ToolMessage(observed(observation), tool_call_id=call_id, name=call.get("name"))
 
 
 def _function_message(name: str | None, observation: Any) -> FunctionMessage:
-    if isinstance(observation, ToolMessage):
-        observation = observation.content
     return FunctionMessage(name=name or "unknown", content=observed(observation, blocks=False))

@@ -36,8 +36,9 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import InjectedToolCallId, StructuredTool, Tool, tool
 from langgraph.prebuilt import InjectedState
+from langgraph.types import Command
 
-from langchain_custom_agents.agents._calls import tool_call_input
+from langchain_custom_agents.agents._calls import with_injected
 from langchain_custom_agents.agents._messages import MessageScratchpad, observed
 from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.openai_functions import (
@@ -47,6 +48,7 @@ from langchain_custom_agents.agents.openai_functions import (
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
 
 EXECUTORS = [StockExecutor, AgentExecutor]
+BROKEN = '{"city": "Kyo'
 DONE = AIMessage("128と345の積は44160です。")
 
 
@@ -478,19 +480,19 @@ def test_invalid_tool_calls_are_repaired_where_stock_answers_nothing(calculator)
 @pytest.mark.parametrize("make", [broken, legacy])
 def test_unreadable_arguments_are_asked_for_again(executor_class, make):
     """What cannot be read is not run: the model is told, in messages that are in order."""
-    agent, model = agent_of([make(")(", name="weather"), DONE], [weather])
+    agent, model = agent_of([make(BROKEN, name="weather"), DONE], [weather])
     executor = executor_class(agent=agent, tools=[weather], handle_parsing_errors=True)
 
     result = executor.invoke({"input": "?"})
 
     assert result["output"] == DONE.content
-    assert "the arguments of weather cannot be read: )(" in model.prompts[1][-1].content
+    assert "the arguments of weather cannot be read" in model.prompts[1][-1].content
     assert_in_order(model.prompts[1])
 
 
 def test_one_unreadable_call_of_several_runs_none_of_them(calculator):
     """Half a reply is not executed; each of its calls is answered by the correction."""
-    wrong = {"name": "weather", "args": ")(", "id": "b", "error": None}
+    wrong = {"name": "weather", "args": BROKEN, "id": "b", "error": None}
     reply = AIMessage("", tool_calls=[call(call_id="a")], invalid_tool_calls=[wrong])
     agent, model = agent_of([reply, DONE], [calculator, weather])
     ran = AgentExecutor(agent=agent, tools=[calculator, weather], return_intermediate_steps=True)
@@ -941,7 +943,7 @@ def test_generate_gives_the_best_answer_at_the_limit(calculator, executor_class)
 
 
 @pytest.mark.parametrize(
-    "last", [calling(), calling(content="It may be 44160."), AIMessage(""), broken(")(")]
+    "last", [calling(), calling(content="It may be 44160."), AIMessage(""), broken(BROKEN)]
 )
 def test_generate_never_raises_where_stock_raises_value_error(calculator, last):
     """A model that calls a tool even so, or says nothing, ends the run without an exception."""
@@ -1066,30 +1068,34 @@ def test_a_call_is_run_with_what_is_injected_into_it():
         ],
         [remember, mood, last_word],
     )
+    with pytest.raises(ValueError, match="full model ToolCall"):
+        remember.run({"text": "tea"})
+
     ran = []
     for action in agent.plan([], input="?"):
         one = {"remember": remember, "mood": mood, "last_word": last_word}[action.tool]
-        tool_input, call_id = tool_call_input(action, one, state)
-        ran.append(one.run(tool_input, tool_call_id=call_id))
+        ran.append(with_injected(one, action, state).run(action.tool_input))
 
-    assert ran[0].content == "tea under id_1"
-    assert ran[0].tool_call_id == "id_1"
-    assert ran[1:] == ["now: good", "hello"]
+    assert ran == ["tea under id_1", "now: good", "hello"]
 
 
-def test_a_tool_that_returns_an_artifact_is_run_as_a_call():
-    """Run with an id, a tool returns content and artifact together."""
-    found = StructuredTool.from_function(
-        lambda query: ("10", ["page"]),
-        name="find",
-        description="finds",
-        response_format="content_and_artifact",
-    )
+async def test_a_bare_text_is_given_its_name_beside_what_is_injected():
+    """A text for the one argument that a model can give reaches it, without blocking too."""
+    action = AgentAction("remember", "tea", "")
 
-    tool_input, call_id = tool_call_input(AgentAction("find", {"query": "x"}, ""), found)
-    message = found.run(tool_input, tool_call_id=call_id)
+    assert (await with_injected(remember, action).arun("tea")).startswith("tea under call_")
 
-    assert (message.content, message.artifact) == ("10", ["page"])
+
+def test_a_tool_that_asks_for_nothing_is_left_alone(calculator):
+    """Nothing is copied where nothing is injected."""
+    assert with_injected(calculator, AgentAction("Calculator", "1", "")) is calculator
+
+
+def test_what_a_tool_tells_a_graph_is_its_observation():
+    """A Command that holds the answer to its own call becomes that answer."""
+    told = Command(update={"messages": [ToolMessage("remembered", tool_call_id="x")]})
+
+    assert observed(told) == "remembered"
 
 
 async def test_tools_that_are_only_asynchronous_run(calculator):
