@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import random
+import sqlite3
 import time
 from collections.abc import Mapping
 from datetime import datetime, timezone
@@ -152,6 +153,9 @@ class MediaWiki:
                 "Check the network and `api_url`, or answer from what is known."
             )
             raise TroubleError(msg, again_in=0) from None
+        except (RuntimeError, sqlite3.Error) as error:  # hishel's words about its file
+            msg = f"The cache cannot be used ({error}); give another file as `cache`, or False."
+            raise TroubleError(msg) from None
         answer: dict[str, Any] = response.json()
         return answer
 

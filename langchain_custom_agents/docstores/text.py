@@ -32,7 +32,7 @@ class TextDocstore:
         >>> store.search("hiroko").page_content
         "Hiroko's father is Takuma."
         >>> store.search("Hirokko")
-        'Could not find "Hirokko". Similar titles: Hiroko.'
+        'Could not find "Hirokko". Similar pages: Hiroko.'
     """
 
     def __init__(self, pages: Mapping[str, str] | Iterable[Document]) -> None:
@@ -73,7 +73,7 @@ class TextDocstore:
             return f'"{term}" may be: {"; ".join(same)}. Search for one of these titles exactly.'
         nearest = self._nearest(term)
         return f'Could not find "{term}". ' + (
-            f"Similar titles: {'; '.join(nearest)}."
+            f"Similar pages: {'; '.join(nearest)}."
             if nearest
             else "No page has a similar title; try another word."
         )

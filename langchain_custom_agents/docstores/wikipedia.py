@@ -55,6 +55,7 @@ _PAGE: dict[str, str | int] = {
 _SEARCH: dict[str, str | int] = {
     "action": "query",
     "list": "search|prefixsearch|allpages",
+    "srwhat": "text",  # without it MediaWiki's own engines look into titles only
     "srinfo": "suggestion",
     "srprop": "",
     "srlimit": _OFFERS,
@@ -273,7 +274,7 @@ example "MyBot/1.0 (me@example.org)".
         if suggestion:
             missing += f' Did you mean "{suggestion}"?'
         if titles:
-            return f"{missing} Similar titles: {'; '.join(titles)}."
+            return f"{missing} Similar pages: {'; '.join(titles)}."
         return missing if suggestion else f"{missing} No similar title was found; try another name."
 
 

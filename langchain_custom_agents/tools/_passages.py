@@ -1,11 +1,13 @@
 """Pages as the tools see them: sections, paragraphs and sentences, in any script."""
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import unquote
 
 from langchain_core.documents import Document
 
@@ -25,10 +27,12 @@ class Page:
     """A document that knows its title, its paragraphs by section, and its sentences."""
 
     def __init__(self, document: Document, term: str) -> None:
-        metadata: dict[str, Any] = document.metadata
-        # LangChain's Wikipedia calls the title "page".
-        title = metadata.get("title") or metadata.get("page") or term
-        self.title = str(title)
+        metadata: dict[str, Any] = dict(document.metadata)
+        # LangChain's Wikipedia gives the page's address under "page", and no title.
+        if (address := metadata.get("page")) and (match := _ADDRESS.match(str(address))):
+            metadata.setdefault("title", unquote(match[1]).replace("_", " "))
+            metadata.setdefault("source", address)
+        self.title = str(metadata.setdefault("title", term))
         self.text = document.page_content
         self.metadata = metadata
 
@@ -54,6 +58,9 @@ class Page:
         ]
 
 
+_ADDRESS = re.compile(r"https?://[^?#]+?/(?:wiki|index\.php)/(.+)\Z")
+
+
 def fold(text: str) -> str:
     """Make words comparable: one Unicode form, no case, single spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
@@ -73,7 +80,7 @@ _WRAPPED = 120
 def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Pair every line with the next one, which may underline it."""
     lines = text.splitlines()
-    return zip(lines, [*lines[1:], ""], strict=True)
+    return itertools.zip_longest(lines, lines[1:], fillvalue="")
 
 
 def _heading(line: str, following: str) -> str:

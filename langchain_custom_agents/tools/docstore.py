@@ -201,7 +201,7 @@ def _shown(page: Page, term: str, budget: int) -> tuple[str, Document]:
         lines.append(clip(f"Sections: {'; '.join(page.sections)}", budget // 3 + 10))
     if related := page.metadata.get("related"):
         lines.append(clip(f"Related pages: {'; '.join(map(str, related))}", budget // 3 + 10))
-    return "\n".join(lines), Document(text, metadata={**page.metadata, "title": page.title})
+    return "\n".join(lines), Document(text, metadata=page.metadata)
 
 
 def _beginning(page: Page, budget: int) -> str:
@@ -243,7 +243,7 @@ def _looked_up(opened: OpenPage, asked: str, budget: int) -> tuple[str, Document
     if budget and hit.paragraph != hit.text:
         where = f" ({hit.section})" if hit.section else ""
         text += f"\nContext{where}: {_around(hit, budget)}"
-    metadata = {**page.metadata, "title": page.title, "section": hit.section}
+    metadata = {**page.metadata, "section": hit.section}
     return text, Document(hit.text, metadata=metadata)
 
 

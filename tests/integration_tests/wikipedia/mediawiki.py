@@ -22,7 +22,8 @@ from tests.integration_tests.wikipedia.pages import dump
 HOME = Path("/usr/share/mediawiki")
 
 _SETTINGS = """
-wfLoadExtension('TextExtracts');
+if (!getenv('WITHOUT_TEXTEXTRACTS')) { wfLoadExtension('TextExtracts'); }
+if (getenv('PRIVATE')) { $wgGroupPermissions['*']['read'] = false; }
 $wgJobRunRate = 0;
 $wgMainCacheType = CACHE_NONE;
 $wgParserCacheType = CACHE_NONE;
@@ -30,7 +31,6 @@ $wgRightsText = 'Creative Commons Attribution-ShareAlike 4.0';
 $wgRightsUrl = 'https://creativecommons.org/licenses/by-sa/4.0/';
 $wgHooks['GetDoubleUnderscoreIDs'][] = static function (array &$ids) { $ids[] = 'disambiguation'; };
 $wgExtensionMessagesFiles['TestMagic'] = __DIR__ . '/magic.php';
-if (getenv('WITHOUT_TEXTEXTRACTS')) { unset($wgAPIPropModules['extracts']); }
 """
 _MAGIC = "<?php $magicWords = ['en' => ['disambiguation' => [0, '__DISAMBIG__']]];"
 
@@ -53,12 +53,13 @@ def free_port() -> int:
 class MediaWiki:
     """A wiki in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
         self.port = free_port()
         self.api_url = f"http://127.0.0.1:{self.port}/api.php"
         self._settings = folder / "conf/LocalSettings.php"
-        self._log = folder / "server.log"
+        self._log = folder / f"server-{self.port}.log"
+        self._extra = environment
         self._server: subprocess.Popen[bytes] | None = None
 
     def build(self) -> None:
@@ -88,13 +89,13 @@ class MediaWiki:
             database.execute("ANALYZE")
             database.commit()
 
-    def start(self, workers: int = 2, **environment: str) -> None:
+    def start(self, workers: int = 2) -> None:
         """Serve the wiki and wait until it answers."""
         with self._log.open("ab") as log:
             self._server = subprocess.Popen(
                 ["php", "-d", "opcache.enable_cli=1", "-d", "display_errors=0",
                  "-S", f"127.0.0.1:{self.port}", "-t", str(HOME)],
-                env={**self._environment(), "PHP_CLI_SERVER_WORKERS": str(workers), **environment},
+                env={**self._environment(), "PHP_CLI_SERVER_WORKERS": str(workers)},
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         for _ in range(200):
@@ -130,7 +131,7 @@ class MediaWiki:
 
     def _environment(self) -> dict[str, str]:
         known = {"MW_CONFIG_FILE": str(self._settings)} if self._settings.exists() else {}
-        return {**os.environ, **known}
+        return {**os.environ, **known, **self._extra}
 
 
 if __name__ == "__main__":

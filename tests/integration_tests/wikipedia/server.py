@@ -107,6 +107,25 @@ class Wiki:
         pages = [{"title": other, "missing": True} for other in query["titles"].split("|")[1:]]
         return await self._send(writer, {"query": {"pages": [page, *pages]}})
 
+    async def _suggesting(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
+        """Answer as Wikipedia does, with a "did you mean" that leads astray."""
+        title = query.get("titles", "").split("|")[0]
+        if "list" in query:
+            meant = {"suggestion": "1871 Chicago fire"}
+            return await self._send(
+                writer, {"query": {"searchinfo": meant, "search": [{"title": query["srsearch"]}]}}
+            )
+        page = {
+            "pageid": 1,
+            "ns": 0,
+            "title": title or "?",
+            "fullurl": f"http://127.0.0.1/wiki/{title}",
+            "extract": f"The text of {title}.",
+            "revisions": [{"revid": 1, "parentid": 0}],
+        }
+        pages = [page] if query.get("formatversion") == "2" else {"1": page}
+        return await self._send(writer, {"query": {"pages": pages}})
+
     async def _forbidden(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
         return await self._send(writer, b"Please set a user-agent", "403 Forbidden")
 

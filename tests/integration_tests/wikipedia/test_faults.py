@@ -1,6 +1,8 @@
 """A wiki that misbehaves: every fault ends in a helpful observation, and the run goes on."""
 
 import asyncio
+import os
+import re
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
@@ -171,9 +173,6 @@ def test_the_user_agent_names_the_caller_and_us(bad_wiki):
     }.items():
         with docstore(bad_wiki, user_agent=agent) as store:
             store.search("Tree")
-        pytest.importorskip("re")
-        import re
-
         assert re.fullmatch(sent, bad_wiki.headers[-1]["user-agent"])
 
 
@@ -218,6 +217,41 @@ def test_a_cache_file_outlives_the_docstore_until_its_age(bad_wiki, tmp_path):
         store.search("Tree")
         store.search("Tree")
     assert bad_wiki.titles["Tree"] == 3
+
+
+def test_a_cache_file_of_another_program_is_left_alone(bad_wiki, tmp_path):
+    """A database that is not a cache of ours is named, and not changed."""
+    with sqlite3.connect(tmp_path / "mine.db") as database:
+        database.execute("CREATE TABLE entries (mine)")
+        database.execute("INSERT INTO entries VALUES ('precious')")
+    database.close()
+
+    with docstore(bad_wiki, cache=tmp_path / "mine.db") as store:
+        found = store.search("Tree")
+
+    assert found.startswith("The cache cannot be used (")
+    with sqlite3.connect(tmp_path / "mine.db") as database:
+        assert database.execute("SELECT * FROM entries").fetchall() == [("precious",)]
+
+
+def test_a_forked_process_asks_for_itself(bad_wiki):
+    """After a fork, as web servers do it, both processes read on."""
+    store = docstore(bad_wiki, cache=False)
+    store.search("Tree")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, str(store.search("Three")).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading, "rb") as answer:
+        assert b"The text of Three." in answer.read()
+
+    assert isinstance(store.search("Tree"), Document)
+    store.close()
 
 
 def test_two_wikis_share_a_cache_file_but_no_page(bad_wiki, tmp_path):

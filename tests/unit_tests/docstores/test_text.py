@@ -65,7 +65,7 @@ def test_chicago_is_not_its_fire():
 def test_a_miss_opens_nothing_and_offers_the_nearest_titles():
     """A misspelt title is answered with similar titles, in a sentence."""
     assert TextDocstore(PAGES).search("Hirokko") == (
-        'Could not find "Hirokko". Similar titles: Hiroko.'
+        'Could not find "Hirokko". Similar pages: Hiroko.'
     )
 
 

@@ -3,6 +3,8 @@
 import asyncio
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.load import dumps
 from langchain_core.messages import ToolMessage
@@ -282,6 +284,34 @@ def test_a_docstore_without_search_is_refused():
     """What cannot be searched is refused by name."""
     with pytest.raises(TypeError, match="`docstore` is dict, which has no `search`"):
         docstore_tools({})
+
+
+@given(st.text(), st.text(), st.integers(1, 60), st.integers(0, 60))
+def test_any_page_can_be_searched_and_looked_up(text, word, search_tokens, lookup_tokens):
+    """No text of a page, no word and no budget ends in an exception."""
+    search, lookup = docstore_tools(
+        Plain(Document(text)), search_tokens=search_tokens, lookup_tokens=lookup_tokens
+    )
+
+    assert isinstance(search.run("x"), str)
+    assert isinstance(lookup.run(word), str)
+
+
+@given(st.lists(st.sampled_from(["A cat sat. ", "== H ==\n", "the\n", "猫だ。", "\n\n", "Cat! "])))
+def test_lookup_shows_every_occurrence_once_and_then_ends(parts):
+    """Walking on, each sentence that holds the word is shown once, in order, with right counts."""
+    search, lookup = docstore_tools(Plain(Document("".join(parts))), lookup_tokens=0)
+    search.run("x")
+    shown = []
+    while (observation := lookup.run("cat")).startswith("(Result"):
+        shown.append(observation)
+
+    total = len(shown)
+    assert [s.split(")")[0] for s in shown] == [f"(Result {n}/{total}" for n in range(1, total + 1)]
+    assert sum(s.lower().count("cat") for s in shown) == "".join(parts).lower().replace(
+        "== h ==", ""
+    ).count("cat")
+    assert observation.startswith(("No results", "No more results"))
 
 
 @pytest.mark.parametrize("budget", [{"search_tokens": 0}, {"lookup_tokens": -1}])
