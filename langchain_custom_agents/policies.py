@@ -106,6 +106,9 @@ class Repeats:
         'Search was called like this before, with the same result. Do something else, or answer.'
     """
 
+    # How far back a circle is looked for, so that a round costs the same late in a long run.
+    WINDOW: ClassVar[int] = 50
+
     times: int | None = 3
 
     def __post_init__(self) -> None:
@@ -120,7 +123,7 @@ class Repeats:
         last, result = steps[-1]
         count = sum(
             action.tool == last.tool and action.tool_input == last.tool_input and seen == result
-            for action, seen in steps
+            for action, seen in steps[-self.WINDOW :]
         )
         if count >= self.times:
             why = f"Agent stopped: it called {last.tool} {count} times with the same result."

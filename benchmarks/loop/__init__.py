@@ -1,0 +1,1 @@
+"""What a step of the loop costs, beside LangChain's own."""
