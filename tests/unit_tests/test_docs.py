@@ -1,0 +1,283 @@
+"""What the documentation says is run: its code, its output, its tables, its links.
+
+In README and every page of docs, the Python blocks of a page are one program. A text block right
+after a Python or shell block is what that block prints. `<!-- not run: reason -->` before a block
+keeps it from being run; it must still compile.
+
+    LCA_UPDATE_DOCS=1 python -m pytest tests/unit_tests/test_docs.py
+
+writes the outputs anew, to be looked at before they are committed.
+"""
+
+import ast
+import contextlib
+import doctest
+import importlib
+import io
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import langchain_custom_agents
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+UPDATE = bool(os.environ.get("LCA_UPDATE_DOCS"))
+
+_FENCE = re.compile(
+    r"^(?:<!-- (?P<note>[^\n]*?) -->\n+)?(?P<fence>```+)(?P<lang>\w*)[^\n]*\n(?P<code>.*?)^(?P=fence)$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass
+class Block:
+    """A fenced block of a page."""
+
+    language: str
+    code: str
+    note: str
+    number: int
+    line: int
+    follows: bool
+    span: tuple[int, int]
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return the fenced blocks of a page."""
+    text, found, end = page.read_text(encoding="utf-8"), [], 0
+    for match in _FENCE.finditer(text):
+        found.append(
+            Block(
+                language=match["lang"],
+                code=match["code"],
+                note=match["note"] or "",
+                number=len(found),
+                line=text.count("\n", 0, match.start("fence")) + 1,
+                follows=bool(found) and not text[end : match.start()].strip(),
+                span=match.span("code"),
+            )
+        )
+        end = match.end()
+    return found
+
+
+def outputs(page: Path) -> Iterator[tuple[Block, Block | None]]:
+    """Return each block with the text block after it that says what it prints."""
+    found = blocks(page)
+    for block, after in zip(found, [*found[1:], None], strict=False):
+        says = after is not None and after.language == "text" and after.follows
+        yield block, after if says else None
+
+
+def name_of(page: Path) -> str:
+    """Name a page for pytest."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def compare(page: Path, expected: Block, printed: str) -> None:
+    """Compare what was printed with what the page says, or write it there."""
+    lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    actual = "\n".join(lines) + "\n"
+    if UPDATE and actual != expected.code:
+        text, (start, end) = page.read_text(encoding="utf-8"), blocks(page)[expected.number].span
+        page.write_text(text[:start] + actual + text[end:], encoding="utf-8")
+        return
+
+    assert actual == expected.code, f"{name_of(page)}:{expected.line} says otherwise"
+
+
+def code_of(block: Block) -> str | None:
+    """Return the Python in a block: a program, or what a diff leads to."""
+    if block.language == "diff":
+        kept = [line for line in block.code.splitlines() if not line.startswith("-")]
+        return "\n".join(line[1:] for line in kept)
+    return block.code if block.language == "python" else None
+
+
+@pytest.fixture
+def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two documents in it, to run a page in, and keys that are none."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "Hiroko.md").write_text("# Hiroko\n\nHiroko's father is Takuma.\n")
+    (tmp_path / "docs" / "Takuma.md").write_text("# Takuma\n\nTakuma is a teacher.\n")
+    monkeypatch.chdir(tmp_path)
+    for key in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(key, "no-key")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("somewhere")
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_code_of_a_page_runs(page: Path) -> None:
+    """The Python blocks of a page run one after the other and print what the page says."""
+    names: dict[str, Any] = {"__name__": "page"}
+    for block, output in outputs(page):
+        code = code_of(block)
+        if code is None or block.note.startswith("not run:"):
+            continue
+        printed = io.StringIO()
+        # Blank lines before it, so that a traceback shows the line in the page.
+        program = compile("\n" * block.line + code, name_of(page), "exec")
+        with contextlib.redirect_stdout(printed):
+            exec(program, names)
+        if output is not None:
+            compare(page, output, printed.getvalue())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_code_that_is_not_run_says_why(page: Path) -> None:
+    """A block that is not run gives a reason and is Python all the same."""
+    for block in blocks(page):
+        if block.note.startswith("not run:"):
+            assert len(block.note) > len("not run: it")
+            if block.language == "python":
+                ast.parse(block.code)
+
+
+def lca(arguments: str) -> str:
+    """Return what a command of ours prints."""
+    command = [sys.executable, "-m", "langchain_custom_agents.cli", *arguments.split()]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_output_of_a_command_is_real(page: Path) -> None:
+    """What a page shows under a shell block that ends in an `lca` command is what it prints."""
+    for block, output in outputs(page):
+        if block.language not in ("bash", "console", "sh") or output is None:
+            continue
+        command = re.search(r"\blca ([\w -]+)$", block.code.strip())
+
+        assert command is not None, f"{name_of(page)}:{block.line} shows output of no lca command"
+        compare(page, output, lca(command[1]))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    """Every relative link of a page leads to a file of the repository."""
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", text)
+    broken = [link for link in links if not (page.parent / link).exists()]
+
+    assert broken == []
+
+
+# The migration page.
+
+
+def rows(page: Path) -> list[tuple[str, str, str]]:
+    """Return the rows of the tables whose head is Then, Today, Now."""
+    found, inside = [], False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if [cell.lower() for cell in cells] == ["then", "today", "now"]:
+            inside = True
+        elif not cells:
+            inside = False
+        elif inside and not set(cells[0]) <= set("-: "):
+            found.append((cells[0].strip("`"), cells[1].strip("`"), cells[2].strip("`")))
+    return found
+
+
+MIGRATION = ROOT / "docs/migration.md"
+
+
+def migrating() -> dict[str, Any]:
+    """Return the names that the first block of the migration page makes."""
+    names: dict[str, Any] = {"__name__": "page"}
+    exec(next(block.code for block in blocks(MIGRATION) if block.language == "python"), names)
+    return names
+
+
+def run_line(line: str, names: dict[str, Any]) -> None:
+    """Run one line; what it prints is nobody's concern here."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(line, names)
+
+
+@pytest.mark.usefixtures("somewhere")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("then", "today", "now"), rows(MIGRATION))
+def test_a_row_of_the_migration_page_is_true(then: str, today: str, now: str) -> None:
+    """The old line does today what the middle says, and the new line runs."""
+    if today == "works":
+        run_line(then, migrating())
+    else:
+        with pytest.raises(Exception) as failure:  # noqa: PT011 - which one is asserted below
+            run_line(then, migrating())
+        assert failure.type.__name__ == today, str(failure.value)
+
+    run_line(now, migrating())
+
+
+def test_the_migration_page_has_its_rows() -> None:
+    """The tables of the migration page are found, so that their rows are tested."""
+    assert len(rows(MIGRATION)) > 40
+
+
+# Which agent when.
+
+
+def agents_table() -> str:
+    """Write the table of `docs/agents.md` from the table in the code."""
+    from langchain_custom_agents.agents.types import AGENTS
+
+    def yes(value: bool) -> str:
+        return "yes" if value else "no"
+
+    lines = [
+        "| Type | Class | Dialect | Model | Several inputs | Several calls | History | Use it for |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for kind, row in AGENTS.items():
+        dialect = "the provider's" if row.dialect is None else f"`{type(row.dialect).__name__}`"
+        use = row.use
+        if row.tools is not None:
+            use += f" Tools: {', '.join(f'`{name}`' for name in sorted(row.tools, reverse=True))}."
+        lines.append(
+            f"| `{kind.value}` | `{row.agent.__name__}` | {dialect} | {row.model} "
+            f"| {yes(row.several_inputs)} | {yes(row.parallel_calls)} | {yes(row.history)} | {use} |"
+        )
+    return "\n".join(lines)
+
+
+def test_which_agent_when_is_in_step() -> None:
+    """The table of the agents page is the table in the code."""
+    page = ROOT / "docs/agents.md"
+    text = page.read_text(encoding="utf-8")
+    table = "\n".join(re.findall(r"^\|.*\|$", text.partition("<!-- agents -->")[2], re.MULTILINE))
+    if UPDATE and table != agents_table():
+        page.write_text(text.replace(table, agents_table()), encoding="utf-8")
+        return
+
+    assert table == agents_table()
+
+
+# Doctests.
+
+
+def modules() -> list[str]:
+    """Return the names of the package's modules."""
+    package = langchain_custom_agents
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    names = [module.name for module in found if not module.name.endswith("__main__")]
+    return [package.__name__, *names]
+
+
+@pytest.mark.parametrize("module", modules())
+def test_the_examples_of_a_module_run(module: str, tmp_path: Path, monkeypatch: Any) -> None:
+    """The examples in a module's docstrings give what they say."""
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testmod(importlib.import_module(module))
+
+    assert result.failed == 0
