@@ -26,11 +26,18 @@ class DialectAgent(BaseModel):
     """A mixin for LangChain's text agents: it asks, cuts, reads and corrects in a dialect.
 
     The class it is mixed into has `llm_chain` and `output_parser`.
+
+    Args:
+        dialect: The written form.
+        streaming: Whether the model's replies are streamed, so that a stream can be closed where
+            the model begins to invent an observation. If not given, they are where somebody
+            listens to tokens, and once the model has not kept to a stop sequence.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     dialect: Dialect | None = None
+    streaming: bool | None = None
 
     # Given by LangChain's class.
     llm_chain: Any
@@ -127,7 +134,11 @@ class DialectAgent(BaseModel):
             if chain.verbose:
                 run.on_text(f"Prompt after formatting:\n{prompt.to_string()}", end="\n")
             config: RunnableConfig = {"callbacks": run.get_child()}
-            words = say(chain.llm, prompt, self.stop_sequences, config, **chain.llm_kwargs)
+            words = say(
+                *(chain.llm, prompt, self.stop_sequences, config, chain.llm_kwargs),
+                dialect=self._read_in,
+                streaming=self.streaming,
+            )
         except BaseException as error:
             run.on_chain_error(error)
             raise
@@ -147,12 +158,22 @@ class DialectAgent(BaseModel):
             if chain.verbose:
                 await run.on_text(f"Prompt after formatting:\n{prompt.to_string()}", end="\n")
             config: RunnableConfig = {"callbacks": run.get_child()}
-            words = await asay(chain.llm, prompt, self.stop_sequences, config, **chain.llm_kwargs)
+            words = await asay(
+                *(chain.llm, prompt, self.stop_sequences, config, chain.llm_kwargs),
+                dialect=self._read_in,
+                streaming=self.streaming,
+            )
         except BaseException as error:
             await run.on_chain_error(error)
             raise
         await run.on_chain_end({chain.output_key: words})
         return words
+
+    @property
+    def _read_in(self) -> Dialect | None:
+        """The dialect that replies are read in; None with somebody's own output parser."""
+        parser = self.output_parser
+        return parser.dialect if isinstance(parser, DialectOutputParser) else None
 
     def _heard(self, steps: Sequence[Step], inputs: dict[str, Any]) -> dict[str, Any]:
         """Return all that the prompt may use."""
@@ -195,7 +216,10 @@ class DialectAgent(BaseModel):
     def _read(self, words: str) -> AgentAction | AgentFinish:
         parser = self.output_parser
         if isinstance(parser, DialectOutputParser):
-            return parser.parse(words)
+            own = [
+                sequence for sequence in self.stop_sequences if sequence not in parser.dialect.stop
+            ]
+            return parser.parse(cut_at(words, own))
         return read_with(parser, cut_at(words, self.stop_sequences))
 
 

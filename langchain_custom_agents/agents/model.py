@@ -1,25 +1,79 @@
-"""Asking a model for words: stop sequences are sent where they are accepted."""
+"""Asking a model for words: stop sequences are sent where they are accepted, and kept to anyway."""
 
 import re
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import BaseMessage
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableConfig
 
-# Models that answered a call with stop sequences by an error that names them. Which models do so
-# changes too often for a list of names: it is tried, and remembered for the model object.
-_REFUSING: dict[int, "weakref.ref[Any]"] = {}
+from langchain_custom_agents.agents._streamed import Boundary, Watch, said_in, watched
+from langchain_custom_agents.dialects import Dialect
 
 _NAMES_STOP = re.compile(
-    r"(?<![\w-])stop(?:_sequences?|[ -]sequences?|[ -]words?)?(?![\w-])", re.IGNORECASE
+    r"(?<![\w-])stop(?:[_ -]?sequences?|[_ -]?words?)?(?![\w-])", re.IGNORECASE
 )
+# What a server answers to a request that it does not take as it is.
+_REFUSALS = frozenset((400, 404, 405, 422, 501))
+
+_REPEATS = 2
+
+
+class BrokenStreamError(ConnectionError):
+    """A model's stream broke off before the end of the reply, more than once.
+
+    Example:
+        >>> issubclass(BrokenStreamError, ConnectionError)
+        True
+    """
+
+
+@dataclass
+class Habits:
+    """What was learned about one model object by trying.
+
+    Which models do so changes too often for a list of names.
+
+    Args:
+        refuses_stop: Whether a call with stop sequences failed naming them.
+        ignores_stop: Whether it went on where it should have stopped.
+        tells_ends: Whether its streams say why they end.
+    """
+
+    refuses_stop: bool = False
+    ignores_stop: bool = False
+    tells_ends: bool = False
+
+
+_KNOWN: dict[int, tuple["weakref.ref[Any]", Habits]] = {}
+
+
+def habits_of(llm: Any) -> Habits:
+    """Return what was learned about a model object."""
+    key = id(llm)
+    known = _KNOWN.get(key)
+    if known is None or known[0]() is not llm:
+        known = (weakref.ref(llm, lambda _: _KNOWN.pop(key, None)), Habits())
+        _KNOWN[key] = known
+    return known[1]
+
+
+def refuses_stop(llm: Any) -> bool:
+    """Tell whether a model object has refused stop sequences before."""
+    return habits_of(llm).refuses_stop
 
 
 def say(
-    llm: Any, prompt: PromptValue, stop: Sequence[str], config: RunnableConfig, **kwargs: Any
+    llm: Any,
+    prompt: PromptValue,
+    stop: Sequence[str],
+    config: RunnableConfig,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dialect: Dialect | None = None,
+    streaming: bool | None = None,
 ) -> str:
     """Ask a model for words.
 
@@ -29,48 +83,138 @@ def say(
         stop: Stop sequences. If the call fails naming them it is repeated once without them,
             and the model object is not sent any again.
         config: The callbacks of the call.
-        **kwargs: More keyword arguments of the call.
+        kwargs: More keyword arguments of the call.
+        dialect: The dialect the reply is read in: a stream is closed where an observation begins.
+        streaming: Whether to stream the reply, if the model can. If not given, it is streamed
+            where somebody listens to tokens, and where the model has not kept to a stop
+            sequence before. If false, the model is called as LangChain calls it.
 
     Returns:
         What the model said, as text.
+
+    Raises:
+        BrokenStreamError: If the stream of a model that says why its streams end broke off
+            without saying so, three times in a row.
     """
-    if stop and not refuses_stop(llm):
+    asking = _Asking(llm, stop, config, kwargs or {}, dialect, streaming)
+    while True:
+        model, given = asking.next()
         try:
-            return text_of(llm.invoke(prompt, config, stop=list(stop), **kwargs))
+            reply = model.invoke(prompt, config, **given)
         except Exception as error:
-            if not _remember_refusal(llm, error):
+            if not asking.goes_on_after(error):
                 raise
-    return text_of(llm.invoke(prompt, config, **kwargs))
+            continue
+        if asking.is_whole(reply):
+            return said_in(reply)
 
 
 async def asay(
-    llm: Any, prompt: PromptValue, stop: Sequence[str], config: RunnableConfig, **kwargs: Any
+    llm: Any,
+    prompt: PromptValue,
+    stop: Sequence[str],
+    config: RunnableConfig,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dialect: Dialect | None = None,
+    streaming: bool | None = None,
 ) -> str:
     """Ask a model for words without blocking; see `say`."""
-    if stop and not refuses_stop(llm):
+    asking = _Asking(llm, stop, config, kwargs or {}, dialect, streaming)
+    while True:
+        model, given = asking.next()
         try:
-            return text_of(await llm.ainvoke(prompt, config, stop=list(stop), **kwargs))
+            reply = await model.ainvoke(prompt, config, **given)
         except Exception as error:
-            if not _remember_refusal(llm, error):
+            if not asking.goes_on_after(error):
                 raise
-    return text_of(await llm.ainvoke(prompt, config, **kwargs))
+            continue
+        if asking.is_whole(reply):
+            return said_in(reply)
 
 
-def refuses_stop(llm: Any) -> bool:
-    """Tell whether a model object has refused stop sequences before."""
-    known = _REFUSING.get(id(llm))
-    return known is not None and known() is llm
+class _Asking:
+    """One question to a model: what to call it with, and whether to call it again."""
+
+    def __init__(
+        self,
+        llm: Any,
+        stop: Sequence[str],
+        config: RunnableConfig,
+        kwargs: Mapping[str, Any],
+        dialect: Dialect | None,
+        streaming: bool | None,
+    ) -> None:
+        self._llm, self._stop, self._kwargs = llm, list(stop), dict(kwargs)
+        self._callbacks, self._dialect, self._streaming = (
+            config.get("callbacks"),
+            dialect,
+            streaming,
+        )
+        self._habits = habits_of(llm)
+        self._sends_stop = bool(stop) and not self._habits.refuses_stop
+        self._refused: Exception | None = None
+        self._breaks = 0
+        self._watch = Watch(self._stop, dialect)
+
+    def next(self) -> tuple[Any, dict[str, Any]]:
+        """Return the model to call, and the keyword arguments."""
+        given = {**self._kwargs, "stop": self._stop} if self._sends_stop else self._kwargs
+        if self._streaming is False:
+            return self._llm, given
+        runs_on = bool(self._stop) and (not self._sends_stop or self._habits.ignores_stop)
+        self._watch = Watch(self._stop, self._dialect)
+        forced = bool(self._streaming) or runs_on
+        return watched(self._llm, self._watch, self._callbacks, forced, given), given
+
+    def goes_on_after(self, error: Exception) -> bool:
+        """Tell whether to ask again after an exception."""
+        if self._refused is None and self._sends_stop and _names_stop(error):
+            # It is remembered once the call without them has not failed as well.
+            self._refused, self._sends_stop = error, False
+            return True
+        if self._watch.broke is not None:
+            self._breaks += 1
+            return self._breaks <= _REPEATS
+        return self._broke_off()
+
+    def is_whole(self, reply: Any) -> bool:
+        """Tell whether a reply is to be taken; remember what it shows about the model.
+
+        Raises:
+            BrokenStreamError: If it broke off once too often.
+        """
+        habits, watch = self._habits, self._watch
+        habits.refuses_stop = habits.refuses_stop or self._refused is not None
+        if watch.ended:
+            habits.tells_ends = True
+        if self._broke_off():
+            return False
+        if self._sends_stop and not habits.ignores_stop:
+            went_on = Boundary(self._stop, self._dialect).reached_by(said_in(reply))
+            habits.ignores_stop = watch.closed or went_on
+        return True
+
+    def _broke_off(self) -> bool:
+        """Tell whether a stream ended without saying why, and may be asked for again."""
+        watch = self._watch
+        tells = watch.tells or self._habits.tells_ends
+        if not watch.ran_out or watch.ended or not tells:
+            return False
+        self._breaks += 1
+        if self._breaks > _REPEATS:
+            msg = (
+                f"The model's stream ended {self._breaks} times without a finish reason, so that "
+                "its reply may not be whole. If its server never gives one, make the agent with "
+                "streaming=False."
+            )
+            raise BrokenStreamError(msg)
+        return True
 
 
-def _remember_refusal(llm: Any, error: Exception) -> bool:
-    """Remember that a model refused stop sequences, if that is what the error says."""
-    if not _NAMES_STOP.search(str(error)):
+def _names_stop(error: Exception) -> bool:
+    """Tell whether an exception says that stop sequences are not taken."""
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status not in _REFUSALS:
         return False
-    key = id(llm)
-    _REFUSING[key] = weakref.ref(llm, lambda _: _REFUSING.pop(key, None))
-    return True
-
-
-def text_of(reply: Any) -> str:
-    """Return a reply as text: a string, or a message's text without reasoning blocks."""
-    return str(reply.text) if isinstance(reply, BaseMessage) else str(reply)
+    return bool(_NAMES_STOP.search(str(error)))
