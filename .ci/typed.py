@@ -13,7 +13,7 @@ from langchain_custom_agents import (
     initialize_agent,
     retriever_tool,
 )
-from langchain_custom_agents.dialects import JAPANESE, Action, Bracketed, Labelled, Reading
+from langchain_custom_agents.dialects import JAPANESE, Bracketed, Labelled, Reading
 from langchain_custom_agents.offline import ExtractiveLLM, HashingEmbeddings
 from langchain_custom_agents.testing import ScriptedLLM
 
@@ -33,13 +33,16 @@ def weather(city: str) -> str:
     return f"sunny in {city}"
 
 
-llm = ScriptedLLM(["Let me look.\nAction: weather\nAction Input: Kyoto", "I know.\nFinal Answer: sunny"])
+llm = ScriptedLLM(
+    ["Let me look.\nAction: weather\nAction Input: Kyoto", "I know.\nFinal Answer: sunny"]
+)
 agent = ReActAgent.from_llm_and_tools(llm, [weather])
 assert_type(agent, ReActAgent)
 executor = AgentExecutor(agent=agent, tools=[weather])
 print(executor.invoke({"input": "How is the weather in Kyoto?"})["output"])
 
 assert_type(initialize_agent([search], ExtractiveLLM()), AgentExecutor)
+
 
 # The types are real: what does not fit is refused, or strict mypy finds an unused ignore here.
 def refused() -> None:

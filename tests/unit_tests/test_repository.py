@@ -21,7 +21,7 @@ NAME = "langchain-custom-agents"
 # Spelled in pieces, so that this file passes its own test.
 FORBIDDEN = {
     "a machine path": re.compile(
-        "(?<![\\w.~-])/(?:" + "|".join(["work", "root", "home/\\w+", "Users/\\w+", "opt/lca"]) + ")/"
+        "(?<![\\w.~-])/(?:" + "work|root|home/\\w+|Users/\\w+|opt/lca" + ")/"
     ),
     "a folder outside the repository": re.compile(re.escape("../" + "shared")),
     "a registry host": re.compile(
@@ -33,7 +33,9 @@ FORBIDDEN = {
 
 def tracked() -> list[Path]:
     """Return the files under version control, or all of them outside of it."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if listed.returncode == 0:
         return [ROOT / name for name in listed.stdout.split("\0") if name]
     return [file for file in ROOT.rglob("*") if file.is_file() and ".git" not in file.parts]
@@ -81,7 +83,9 @@ def requirements() -> list[Requirement]:
 
 def tools() -> list[Requirement]:
     """Return what the dependency groups ask for."""
-    asked = [Requirement(text) for group in PYPROJECT["dependency-groups"].values() for text in group]
+    asked = [
+        Requirement(text) for group in PYPROJECT["dependency-groups"].values() for text in group
+    ]
     return [requirement for requirement in asked if requirement.name != NAME]
 
 
@@ -118,7 +122,9 @@ def test_the_locks_are_in_step(lock: str, asked: list[Requirement]) -> None:
 @pytest.mark.parametrize("lock", ["requirements.lock", ".ci/requirements.lock"])
 def test_every_pin_has_a_hash(lock: str) -> None:
     """No line of a lock pins a version without hashes, and none names a place to load it from."""
-    blocks = re.split(r"^(?=[A-Za-z0-9])", (ROOT / lock).read_text(encoding="utf-8"), flags=re.M)
+    blocks = re.split(
+        r"^(?=[A-Za-z0-9])", (ROOT / lock).read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
 
     assert [block.split()[0] for block in blocks if block and "--hash=sha256:" not in block] == []
     assert "://" not in "".join(blocks)
@@ -138,7 +144,7 @@ def test_the_changelog_names_the_version() -> None:
 
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
-    assert re.search(rf"^## \[(?:Unreleased|{re.escape(__version__)})\]", changelog, re.M)
+    assert re.search(rf"^## \[(?:Unreleased|{re.escape(__version__)})\]", changelog, re.MULTILINE)
 
 
 def test_every_test_says_what_it_specifies() -> None:
