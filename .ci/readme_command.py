@@ -8,4 +8,4 @@ page, name = Path(sys.argv[1]).read_text(encoding="utf-8"), sys.argv[2]
 found = re.search(rf"<!-- command: {name} -->\s*```\w+\n(.*?)```", page, re.DOTALL)
 if found is None:
     sys.exit(f"README marks no command {name!r}.")
-print(found[1].strip())  # noqa: T201
+print(found[1].strip())
