@@ -15,7 +15,7 @@ from langchain_core.documents import Document
 from langchain_custom_agents.vectorstores._filters import Filter, condition
 from langchain_custom_agents.vectorstores._hybrid import any_of, terms
 
-__all__ = ["FORMAT", "Documents", "State", "document", "in_parts", "marks"]
+__all__ = ["FORMAT", "Documents", "Held", "State", "in_parts", "marks"]
 
 FORMAT = 1
 """The folder format this version writes; later versions read it."""
@@ -47,6 +47,37 @@ class State(NamedTuple):
     codes: int
 
 
+class Held:
+    """One document as it is kept; whoever asks gets a copy of their own."""
+
+    __slots__ = ("_kept", "_nested", "id", "metadata", "text")
+
+    def __init__(self, id_: str, text: str, metadata: str) -> None:
+        self.id, self.text, self.metadata = id_, text, metadata
+        self._kept: Document | None = None
+        self._nested = False
+
+    def document(self) -> Document:
+        """Return the document; changing it changes nothing here."""
+        kept = self._kept
+        if kept is None:
+            kept = Document(id=self.id, page_content=self.text, metadata=json.loads(self.metadata))
+            self._nested = any(isinstance(value, list | dict) for value in kept.metadata.values())
+            self._kept = kept
+        made = kept.__copy__()
+        # Past pydantic's checks, which these values have already passed.
+        made.__dict__["metadata"] = (
+            json.loads(self.metadata) if self._nested else kept.metadata.copy()
+        )
+        return made
+
+
+class _Connection(sqlite3.Connection):
+    """A connection that remembers when it last looked, and what it saw."""
+
+    looked: tuple[int, State] | None = None
+
+
 class Documents:
     """The documents of one store, in a folder's `docs.db` or in memory.
 
@@ -59,10 +90,10 @@ class Documents:
         self._read_only = read_only
         self._fsync = fsync
         self._lock = threading.RLock()
-        self._writer: sqlite3.Connection | None = None
-        self._idle: list[sqlite3.Connection] = []
+        self._writer: _Connection | None = None
+        self._idle: list[_Connection] = []
         self._pid = os.getpid()
-        self._open: list[sqlite3.Connection] = []
+        self._open: list[_Connection] = []
         self._closing = weakref.finalize(self, _close, self._open, self._pid)
         self._indexed: frozenset[str] = frozenset()
         if not read_only:
@@ -82,7 +113,7 @@ class Documents:
                         connection.execute(statement)
                     connection.execute("INSERT INTO manifest VALUES ('format', ?)", (FORMAT,))
 
-    def _connect(self, *, write: bool) -> sqlite3.Connection:
+    def _connect(self, *, write: bool) -> _Connection:
         if self._path is None:
             name = ":memory:"
         elif write:
@@ -92,7 +123,12 @@ class Documents:
             frozen = self._read_only and not os.access(self._path.parent, os.W_OK)
             name = self._path.absolute().as_uri() + ("?immutable=1" if frozen else "?mode=ro")
         connection = sqlite3.connect(
-            name, timeout=60, isolation_level=None, check_same_thread=False, uri=True
+            name,
+            timeout=60,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=True,
+            factory=_Connection,
         )
         self._open.append(connection)
         if write:
@@ -115,14 +151,14 @@ class Documents:
             self._closing.detach()
             self._closing = weakref.finalize(self, _close, self._open, self._pid)
 
-    def _writing_connection(self) -> sqlite3.Connection:
+    def _writing_connection(self) -> _Connection:
         self._check_open()
         if self._writer is None:
             self._writer = self._connect(write=True)
         return self._writer
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[_Connection]:
         """Hold the one writer's place, in this and every other process; commit at the end."""
         self._check_open()
         if self._read_only:
@@ -146,7 +182,7 @@ class Documents:
                 raise
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[_Connection]:
         """See one commit, whole, however long it takes and whoever writes meanwhile."""
         self._check_open()
         if self._path is None:
@@ -176,21 +212,38 @@ class Documents:
 
     # What is written, given a connection inside `reading` or `writing`.
 
-    def state(self, connection: sqlite3.Connection) -> State:
+    def state(self, connection: _Connection) -> State:
         """Return where the store stands."""
         return State(*connection.execute("SELECT * FROM state").fetchone())
 
-    def manifest(self, connection: sqlite3.Connection) -> dict[str, Any]:
+    def manifest(self, connection: _Connection) -> dict[str, Any]:
         """Return what was fixed when the store was made."""
         return dict(connection.execute("SELECT key, value FROM manifest"))
 
-    def describe(self, connection: sqlite3.Connection, **facts: Any) -> None:
+    def still(self, state: State) -> bool:
+        """Say whether nothing was committed since a state was seen, at the cost of a glance."""
+        self._check_open()
+        if self._path is None:
+            return True
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            return False
+        version: int = connection.execute("PRAGMA data_version").fetchone()[0]
+        same = connection.looked == (version, state)
+        self._idle.append(connection)
+        return same
+
+    def looked(self, connection: _Connection, state: State) -> None:
+        """Note what a reading connection sees, for `still`."""
+        version: int = connection.execute("PRAGMA data_version").fetchone()[0]
+        connection.looked = (version, state)
+
+    def describe(self, connection: _Connection, **facts: Any) -> None:
         """Write facts into the manifest."""
         connection.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", facts.items())
 
-    def insert(
-        self, connection: sqlite3.Connection, documents: Iterable[tuple[str, str, str]]
-    ) -> None:
+    def insert(self, connection: _Connection, documents: Iterable[tuple[str, str, str]]) -> None:
         """Add (id, text, metadata) rows; a document with the same id gives way."""
         documents = list(documents)
         self.remove(connection, self.rows_of(connection, [id_ for id_, _, _ in documents]))
@@ -204,7 +257,7 @@ class Documents:
         )
         connection.execute("UPDATE state SET rows = rows + ?", (len(documents),))
 
-    def remove(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+    def remove(self, connection: _Connection, rows: Sequence[int]) -> None:
         """Take documents out; their rows stay empty until the store is compacted."""
         if not rows:
             return
@@ -224,15 +277,15 @@ class Documents:
             "INSERT OR IGNORE INTO tombstones VALUES (?, ?)", ((commits, row) for row in rows)
         )
 
-    def committed(self, connection: sqlite3.Connection) -> None:
+    def committed(self, connection: _Connection) -> None:
         """Count one more commit, so that readers notice."""
         connection.execute("UPDATE state SET commits = commits + 1")
 
-    def encoded(self, connection: sqlite3.Connection, rows: int) -> None:
+    def encoded(self, connection: _Connection, rows: int) -> None:
         """Note how many rows the newest file of codes covers."""
         connection.execute("UPDATE state SET codes = ?", (rows,))
 
-    def renumber(self, connection: sqlite3.Connection, rows: Sequence[int]) -> None:
+    def renumber(self, connection: _Connection, rows: Sequence[int]) -> None:
         """Give the documents in `rows` (ascending) the rows 0, 1, 2, ... of a new generation."""
         connection.executemany(
             "UPDATE documents SET row = ? WHERE row = ?",
@@ -245,9 +298,7 @@ class Documents:
         connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
         self._write_words(connection, connection.execute("SELECT row, text FROM documents"))
 
-    def _write_words(
-        self, connection: sqlite3.Connection, texts: Iterable[tuple[int, str]]
-    ) -> None:
+    def _write_words(self, connection: _Connection, texts: Iterable[tuple[int, str]]) -> None:
         connection.executemany(
             "INSERT INTO words (rowid, terms) VALUES (?, ?)",
             ((row, terms(text)) for row, text in texts),
@@ -255,20 +306,20 @@ class Documents:
 
     # What is read.
 
-    def count(self, connection: sqlite3.Connection) -> int:
+    def count(self, connection: _Connection) -> int:
         """Return how many documents there are."""
         number: int = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
         return number
 
     def after(
-        self, connection: sqlite3.Connection, row: int, count: int
+        self, connection: _Connection, row: int, count: int
     ) -> list[tuple[int, str, str, str]]:
         """Return the next (row, id, text, metadata) behind a row."""
         return connection.execute(
             "SELECT * FROM documents WHERE row > ? ORDER BY row LIMIT ?", (row, count)
         ).fetchall()
 
-    def rows_of(self, connection: sqlite3.Connection, ids: Sequence[str]) -> list[int]:
+    def rows_of(self, connection: _Connection, ids: Sequence[str]) -> list[int]:
         """Return the rows of those ids that exist."""
         return [
             row
@@ -279,17 +330,15 @@ class Documents:
             )
         ]
 
-    def dead_since(self, connection: sqlite3.Connection, commits: int) -> list[int]:
+    def dead_since(self, connection: _Connection, commits: int) -> list[int]:
         """Return the rows that were emptied after a commit."""
         found = connection.execute("SELECT row FROM tombstones WHERE commits > ?", (commits,))
         return [row for (row,) in found]
 
-    def fetch(
-        self, connection: sqlite3.Connection, rows: Sequence[int]
-    ) -> dict[int, tuple[str, str, str]]:
-        """Return (id, text, metadata as JSON) by row."""
+    def fetch(self, connection: _Connection, rows: Sequence[int]) -> dict[int, Held]:
+        """Return documents by row."""
         return {
-            row: (id_, text, metadata)
+            row: Held(id_, text, metadata)
             for part in in_parts(rows)
             for row, id_, text, metadata in connection.execute(
                 f"SELECT row, id, text, metadata FROM documents WHERE row IN ({marks(part)})",  # noqa: S608
@@ -299,7 +348,7 @@ class Documents:
 
     def matching(
         self,
-        connection: sqlite3.Connection,
+        connection: _Connection,
         filter: Filter,  # noqa: A002 - LangChain's word
     ) -> list[int]:
         """Return the rows whose metadata passes a filter, ascending."""
@@ -334,7 +383,7 @@ class Documents:
                 connection.execute(f"CREATE INDEX by_field_{number} ON documents ({expression})")
         self._indexed |= wanted
 
-    def _field_indexes(self, connection: sqlite3.Connection) -> set[str]:
+    def _field_indexes(self, connection: _Connection) -> set[str]:
         listed = connection.execute(
             "SELECT sql FROM sqlite_master WHERE type = 'index' AND name LIKE 'by_field_%'"
         )
@@ -342,7 +391,7 @@ class Documents:
 
     def keyword(
         self,
-        connection: sqlite3.Connection,
+        connection: _Connection,
         query: str,
         count: int,
         filter: Filter | None,  # noqa: A002
@@ -366,12 +415,7 @@ class Documents:
         return dict(found.fetchall())
 
 
-def document(id_: str, text: str, metadata: str) -> Document:
-    """Make a Document of its own for whoever asked: changing it changes nothing here."""
-    return Document(id=id_, page_content=text, metadata=json.loads(metadata))
-
-
-def _close(connections: list[sqlite3.Connection], pid: int) -> None:
+def _close(connections: list[_Connection], pid: int) -> None:
     if pid == os.getpid():
         while connections:
             connections.pop().close()

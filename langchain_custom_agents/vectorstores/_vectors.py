@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from langchain_custom_agents.vectorstores._documents import State
+from langchain_custom_agents.vectorstores._documents import Held, State
 
 __all__ = ["Metric", "Snapshot", "Tier", "VectorIndex", "relevance"]
 
@@ -157,7 +157,7 @@ class Snapshot:
     alive: npt.NDArray[np.bool_]
     dead: int
     codes: Codes | None = None
-    seen: dict[int, tuple[str, str, str]] = field(default_factory=dict)
+    seen: dict[int, Held] = field(default_factory=dict)
     """Documents of small stores, kept because reading them again would cost more than searching."""
 
     matched: dict[str, Rows] = field(default_factory=dict)
@@ -189,7 +189,8 @@ class Snapshot:
                 return self._best(rows, self.scores(query, rows), count)
         if allowed is not None:
             return self._best(allowed, self.scores(query, allowed), count)
-        scores = np.concatenate([scored(block, query, self.metric) for block in self._parts()])
+        parts = [scored(block, query, self.metric) for block in self._parts()]
+        scores = parts[0] if len(parts) == 1 else np.concatenate(parts)
         if self.dead:
             scores[~self.alive] = -np.inf
         return self._best(None, scores, min(count, usable))
@@ -233,6 +234,16 @@ class Snapshot:
 
     @staticmethod
     def _best(rows: Rows | None, scores: Floats, count: int) -> tuple[Rows, Floats]:
+        count = min(count, len(scores))
+        if count <= 8:
+            # For the few that are usually asked for, looking again and again is quickest.
+            places = np.empty(count, np.int64)
+            best = np.empty(count, np.float32)
+            for turn in range(count):
+                place = scores.argmax()
+                places[turn], best[turn] = place, scores[place]
+                scores[place] = -np.inf
+            return (places if rows is None else rows[places]), best
         if count < len(scores):
             places = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
         else:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,7 +29,7 @@ from langchain_custom_agents.vectorstores._arguments import (
     refuse_unknown,
     whole_number,
 )
-from langchain_custom_agents.vectorstores._documents import FORMAT, Documents, State, document
+from langchain_custom_agents.vectorstores._documents import FORMAT, Documents, Held, State
 from langchain_custom_agents.vectorstores._filters import Filter
 from langchain_custom_agents.vectorstores._hybrid import fuse
 from langchain_custom_agents.vectorstores._moving import read_langchain, upload
@@ -447,8 +448,8 @@ class FAISSStore(VectorStore):
         ids = list(ids)
         with self._documents.reading() as connection:
             rows = self._documents.rows_of(connection, ids)
-            found = {held[0]: held for held in self._documents.fetch(connection, rows).values()}
-        return [document(*found[id_]) for id_ in ids if id_ in found]
+            found = {held.id: held for held in self._documents.fetch(connection, rows).values()}
+        return [found[id_].document() for id_ in ids if id_ in found]
 
     async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """Return documents by id without blocking the event loop; see `get_by_ids`."""
@@ -672,7 +673,7 @@ class FAISSStore(VectorStore):
             chosen = rows[
                 maximal_marginal_relevance(vector, list(snapshot.vectors[rows]), lambda_mult, k)
             ]
-            return [document(*held) for held in self._held(connection, snapshot, chosen.tolist())]
+            return [held.document() for held in self._held(connection, snapshot, chosen.tolist())]
 
     async def amax_marginal_relevance_search_by_vector(
         self,
@@ -760,12 +761,16 @@ class FAISSStore(VectorStore):
 
     def _checked_query(self, vector: Sequence[float]) -> Floats | None:
         """Return the query as the store compares it, or None while there is nothing to compare."""
-        index = self._index
-        if index is None:
+        if self._index is None:
             with self._documents.reading() as connection:
                 dimension = self._documents.manifest(connection).get("dimension")
         else:
-            dimension = index.dimension
+            dimension = self._index.dimension
+            with suppress(TypeError, ValueError):  # which the long way round puts into words
+                made = np.array(vector, np.float32)
+                length = float(made @ made) ** 0.5 if made.shape == (dimension,) else 0.0
+                if 1e-12 < length < 1e12:
+                    return made / np.float32(length) if self._metric == "cosine" else made
         matrix = checked_vectors(
             [vector], 1, dimension, normalise=self._metric == "cosine", what="query vector"
         )
@@ -775,6 +780,9 @@ class FAISSStore(VectorStore):
         self, asked: "_Asked", query: str, vector: Floats | None
     ) -> list[tuple[Document, float]]:
         """Search one commit of the store, whatever is written meanwhile."""
+        quick = self._found_in_memory(asked, vector)
+        if quick is not None:
+            return quick
         self._documents.prepare(asked.filter)
         with self._documents.reading() as connection:
             snapshot = self._snapshot(connection, self._documents.state(connection))
@@ -788,7 +796,37 @@ class FAISSStore(VectorStore):
                     if self._relevance(asked, score) >= asked.score_threshold
                 ]
             held = self._held(connection, snapshot, [row for row, _ in scores])
-        return [(document(*found), score) for found, (_, score) in zip(held, scores, strict=True)]
+            if len(snapshot.vectors) <= _SEEN:
+                self._documents.looked(connection, snapshot.state)
+        return [(found.document(), score) for found, (_, score) in zip(held, scores, strict=True)]
+
+    def _found_in_memory(
+        self, asked: "_Asked", vector: Floats | None
+    ) -> list[tuple[Document, float]] | None:
+        """Search a small store that has not changed without asking SQLite; None where it must."""
+        snapshot = self._index.newest if self._index is not None else None
+        if (
+            snapshot is None
+            or vector is None
+            or asked.filter is not None
+            or asked.score_threshold is not None
+            or asked.search_type != "dense"
+            or len(snapshot.vectors) > _SEEN
+            or not self._documents.still(snapshot.state)
+        ):
+            return None
+        rows, scores = snapshot.nearest(vector, asked.k)
+        seen = snapshot.seen.get
+        held = [seen(row) for row in rows.tolist()]
+        return (
+            [
+                (found.document(), score)
+                for found, score in zip(held, scores.tolist(), strict=True)
+                if found is not None
+            ]
+            if None not in held
+            else None
+        )
 
     def _scores(
         self,
@@ -834,21 +872,17 @@ class FAISSStore(VectorStore):
                     snapshot.matched[name] = allowed
         return snapshot.nearest(vector, count or asked.k, allowed)
 
-    def _held(
-        self, connection: Any, snapshot: Snapshot, rows: Sequence[int]
-    ) -> list[tuple[str, str, str]]:
+    def _held(self, connection: Any, snapshot: Snapshot, rows: Sequence[int]) -> list[Held]:
         """Return documents by row; small stores keep in memory what was read once."""
         seen = snapshot.seen
-        missing = [row for row in rows if row not in seen]
-        if not missing:
-            return [seen[row] for row in rows]
-        read = self._documents.fetch(connection, missing)
-        held = [seen[row] if row in seen else read[row] for row in rows]
-        if len(snapshot.vectors) <= _SEEN:
+        held = {row: seen.get(row) for row in rows}
+        missing = [row for row, found in held.items() if found is None]
+        read = self._documents.fetch(connection, missing) if missing else {}
+        if read and len(snapshot.vectors) <= _SEEN:
             if len(seen) > _SEEN:
                 seen.clear()
             seen.update(read)
-        return held
+        return [held[row] or read[row] for row in rows]
 
     def _relevance(self, asked: "_Asked", score: float) -> float:
         if asked.search_type == "dense":
