@@ -1,7 +1,9 @@
 """Debian's MediaWiki, met for real: pages, redirects, requests, and whole runs."""
 
 import asyncio
+import doctest
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from langchain.agents import create_agent
@@ -314,3 +316,16 @@ def test_create_agent_reads_wikipedia_and_keeps_the_sources(store):
         assert message.artifact.metadata["title"] == "Takuma Yamada"
         assert message.artifact.metadata["license"].startswith("Creative Commons")
         assert message.artifact.metadata["source"].endswith("/Takuma_Yamada")
+
+
+def test_the_examples_of_the_documentation_run(mediawiki):
+    """What docs/wikipedia.md shows is what the real wiki answers."""
+    page = Path(__file__).parents[3] / "docs" / "wikipedia.md"
+    text = page.read_text(encoding="utf-8")
+    text = text.replace("https://wiki.example.org/w/api.php", mediawiki.api_url)
+    examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+
+    failed, run = doctest.DocTestRunner().run(examples)
+
+    assert run > 5
+    assert failed == 0
