@@ -98,6 +98,7 @@ def agents() -> None:
 
     screen = console()
     types = Table("--agent", "LangChain's name", "model", "dialect", "use it for", title="Agents")
+    types.columns[1].overflow = "fold"
     short = {full: name for name, full in AGENTS.items()}
     for kind, row in ROWS.items():
         form = "the provider's" if row.dialect is None else _name_of(row.dialect)

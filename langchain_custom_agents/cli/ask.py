@@ -33,6 +33,8 @@ class _Words(click.ParamType):  # type: ignore[type-arg]
 
 WORDS = _Words()
 
+_ALSO = ("license", "license_url", "revision")
+
 
 _EXAMPLES = """\b
 Examples:
@@ -148,11 +150,11 @@ def _answered(
     source = open_source(options)
     kind, form = choose(agent, dialect, language, source.agent)
     llm = open_model(model, tool_calling="functions" in kind)
+    tools = source.tools(kind)
     tell("note", f"Model: {model or STAND_IN}")
     tell("note", f"Agent: {kind}{f', {form}' if form else ''}")
     tell("note", f"Source: {source.name}")
     tell("question", question)
-    tools = source.tools(kind)
     given: dict[str, Any] = {"dialect": dialect_named(form)} if form else {}
     made = make_agent(kind, llm, tools, **given)
     steps = Steps(tell, getattr(made, "dialect", None), Toolbox.of(tools))
@@ -177,21 +179,26 @@ def _answered(
     }
 
 
+def about(document: "Document") -> dict[str, Any]:
+    """Return what can be said about where a document comes from."""
+    metadata = document.metadata
+    said: dict[str, Any] = {name: str(metadata.get(name) or "") for name in ("title", "source")}
+    said |= {name: metadata[name] for name in _ALSO if metadata.get(name)}
+    if metadata.get("score") is not None:
+        said["score"] = round(float(metadata["score"]), 4)
+    return said
+
+
 def sources_of(found: "list[Document]") -> list[dict[str, Any]]:
-    """Return what can be said about the sources of documents, each source once, in order."""
+    """Return where documents come from: each source once, in order, with its best score."""
     kept: dict[tuple[str, str], dict[str, Any]] = {}
     for document in found:
-        metadata = document.metadata
-        title, source = str(metadata.get("title") or ""), str(metadata.get("source") or "")
-        if not (title or source):
+        said = about(document)
+        if not (said["title"] or said["source"]):
             continue
-        known = kept.setdefault((title, source), {"title": title, "source": source})
-        for name in ("license", "license_url", "revision"):
-            if metadata.get(name):
-                known[name] = metadata[name]
-        score = metadata.get("score")
-        if score is not None:
-            known["score"] = round(max(float(score), known.get("score", 0.0)), 4)
+        known = kept.setdefault((said["title"], said["source"]), said)
+        if "score" in said:
+            known["score"] = max(said["score"], known.get("score", said["score"]))
     return list(kept.values())
 
 

@@ -96,7 +96,8 @@ def _ours(tool: "BaseTool") -> Side:
     from langchain_custom_agents.dialects import ENGLISH
 
     def executor(llm: Any, tool: "BaseTool") -> AgentExecutor:
-        agent = ReActAgent.from_llm_and_tools(llm, [tool])
+        # A stream would be closed where the model invents; here all that it said is to be seen.
+        agent = ReActAgent.from_llm_and_tools(llm, [tool], streaming=False)
         return AgentExecutor(agent=agent, tools=[tool])
 
     return _run("langchain-custom-agents' ReActAgent", tool, executor, dialect=ENGLISH)

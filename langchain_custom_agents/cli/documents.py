@@ -1,6 +1,6 @@
 """Reading and splitting documents from files and folders."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from langchain_core.documents import Document
@@ -16,14 +16,15 @@ OVERLAP = 100
 _ENDS = ("\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "、", "，", " ", "")
 
 
-def files_in(paths: Iterable[Path]) -> list[Path]:
+def files_in(paths: Iterable[Path], kinds: Sequence[str]) -> list[Path]:
     """Name the documents under paths, each once, in the order of the paths.
 
-    In a folder those are the files of the known kinds, hidden ones left out; a file that is
-    named itself may be of any kind, as long as it is text.
+    In a folder those are the files of some kinds, hidden ones left out; a file that is named
+    itself may be of any kind, as long as it is text or can be converted.
 
     Args:
         paths: Files and folders.
+        kinds: The kinds of files to take from folders.
 
     Raises:
         Failure: If a path does not exist or a folder holds no document.
@@ -32,10 +33,9 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
     for given in paths:
         path = given.expanduser()
         if path.is_dir():
-            inside = [file for file in sorted(path.rglob("*")) if _is_document(file, path)]
+            inside = [file for file in sorted(path.rglob("*")) if _is_document(file, path, kinds)]
             if not inside:
-                kinds = ", ".join((*TEXT, *CONVERTED))
-                msg = f"{path} holds no document ({kinds}): give a folder that does."
+                msg = f"{path} holds no document ({', '.join(kinds)}): give a folder that does."
                 raise Failure(msg)
             found.update(dict.fromkeys(inside))
         elif path.exists():
@@ -46,9 +46,9 @@ def files_in(paths: Iterable[Path]) -> list[Path]:
     return list(found)
 
 
-def _is_document(file: Path, root: Path) -> bool:
+def _is_document(file: Path, root: Path, kinds: Sequence[str]) -> bool:
     hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
-    return not hidden and file.suffix.lower() in (*TEXT, *CONVERTED) and file.is_file()
+    return not hidden and file.suffix.lower() in kinds and file.is_file()
 
 
 def read(file: Path) -> Document | None:
@@ -68,6 +68,46 @@ def read(file: Path) -> Document | None:
     if not text.strip():
         return None
     return Document(text, metadata={"title": title, "source": str(file.resolve())})
+
+
+def read_all(files: Iterable[Path], done: Callable[[], None] = lambda: None) -> Iterator[Document]:
+    """Read documents, leaving out those in which there is nothing.
+
+    Args:
+        files: The files.
+        done: Called after each.
+
+    Raises:
+        Failure: If one cannot be read, or there is nothing in any.
+    """
+    empty = True
+    for file in files:
+        document = read(file)
+        done()
+        if document is not None:
+            empty = False
+            yield document
+    if empty:
+        names = ", ".join(map(str, files))
+        msg = f"There is no text in {names[:200]}: give documents that hold some."
+        raise Failure(msg)
+
+
+def titled_apart(documents: Iterable[Document]) -> list[Document]:
+    """Return documents whose titles differ: the path is added to one that was used before.
+
+    Example:
+        >>> pages = [Document("1", metadata={"title": "A", "source": x}) for x in ("/x", "/y")]
+        >>> [page.metadata["title"] for page in titled_apart(pages)]
+        ['A', 'A (/y)']
+    """
+    seen: set[str] = set()
+    pages = list(documents)
+    for page in pages:
+        if page.metadata["title"] in seen:
+            page.metadata["title"] += f" ({page.metadata['source']})"
+        seen.add(page.metadata["title"])
+    return pages
 
 
 def _text(file: Path) -> tuple[str, str]:

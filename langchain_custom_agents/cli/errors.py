@@ -153,7 +153,7 @@ def model_sentence(name: str, error: BaseException) -> str:
     if isinstance(error, OSError) or _UNREACHABLE.search(f"{kinds} {text}"):
         return (
             f"{name} cannot be reached ({first_line(error)}): check the network and the base URL, "
-            "or leave --model out to try things without a model."
+            "or leave the option out to try things without a model."
         )
     if _ABOUT_A_KEY.search(text):
         variable = f"{provider.upper().replace('-', '_')}_API_KEY"

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from langchain_custom_agents.cli.documents import CHUNK, OVERLAP, files_in, read, split
-from langchain_custom_agents.cli.errors import Failure
+from langchain_custom_agents.cli.documents import (
+    CHUNK,
+    CONVERTED,
+    OVERLAP,
+    TEXT,
+    files_in,
+    read,
+    split,
+)
+from langchain_custom_agents.cli.errors import Failure, using_model
 from langchain_custom_agents.cli.sources import progress_on
 
 if TYPE_CHECKING:
@@ -63,6 +71,9 @@ def index(
 ) -> None:
     """Put the documents under PATHS into a folder that `ask` and `search` can read.
 
+    Of folders the txt, md, rst, pdf, docx and html files are read, the last three with the extra
+    docs.
+
     Run again, it touches only what changed: changed and new documents are added, those that are
     gone from PATHS are deleted. A run that was stopped goes on where it was. A document that
     cannot be read is named and left as it was in the index; the exit code is then 1.
@@ -75,7 +86,7 @@ def index(
     if chunk_overlap >= chunk_size:
         msg = "--chunk-overlap must be less than --chunk-size."
         raise click.UsageError(msg)
-    files = files_in(paths)
+    files = files_in(paths, (*TEXT, *CONVERTED))
     unread: list[str] = []
     # A file that could not be read must not be taken for one that is gone: then nothing is.
     under = [str(path.expanduser().resolve()) for path in paths]
@@ -90,13 +101,13 @@ def index(
                 under.clear()
                 continue
             finally:
-                if bar is not None:
-                    bar.advance(bar.task_ids[0])
+                advance()
             yield from split(document, chunk_size, chunk_overlap) if document else ()
 
     with (
         FAISSStore(open_embeddings(embeddings), into.expanduser()) as store,
-        progress_on(len(files), "Indexing") as bar,
+        using_model(embeddings),
+        progress_on(len(files), "Indexing") as advance,
     ):
         told = index_documents(passages(), store, under=under)
         holds = len(store)

@@ -51,10 +51,12 @@ def open_embeddings(name: str | None) -> Embeddings:
 
         return HashingEmbeddings()
     with using_model(name):
-        return _init("langchain.embeddings", "init_embeddings", name)  # type: ignore[no-any-return]
+        # Passages are short, and counting their tokens would download a tokenizer.
+        known = {"check_embedding_ctx_length": False} if name.startswith("openai:") else {}
+        return _init("langchain.embeddings", "init_embeddings", name, **known)  # type: ignore[no-any-return]
 
 
-def _init(module: str, function: str, name: str) -> Any:
+def _init(module: str, function: str, name: str, **known: Any) -> Any:
     from importlib import import_module
 
     try:
@@ -63,7 +65,7 @@ def _init(module: str, function: str, name: str) -> Any:
         msg = "Naming a model needs langchain: pip install 'langchain-custom-agents[models]'."
         raise Failure(msg) from error
     try:
-        return getattr(found, function)(name)
+        return getattr(found, function)(name, **known)
     except ValueError as error:
         if "infer" not in str(error) and "provider" not in str(error).lower():
             raise

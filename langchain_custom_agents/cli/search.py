@@ -4,14 +4,13 @@ from typing import Any
 
 import click
 
-from langchain_custom_agents.cli.ask import WORDS, said_source, sources_of
+from langchain_custom_agents.cli.ask import WORDS, about, said_source, sources_of
 from langchain_custom_agents.cli.errors import Failure
 from langchain_custom_agents.cli.sources import (
     Source,
     SourceCommand,
     SourceOptions,
     open_source,
-    scored,
     source_options,
 )
 
@@ -36,7 +35,7 @@ def search(term: str, source: SourceOptions, as_object: bool) -> None:
     from langchain_custom_agents.cli.show import as_json, console, harmless, line
 
     opened = open_source(source)
-    found = _page(opened, term) if opened.store is None else _passages(opened, term)
+    found = _passages(opened, term) if opened.store else _page(opened, term)
     if as_object:
         click.echo(as_json({"term": term, "results": found}))
         return
@@ -52,19 +51,12 @@ def search(term: str, source: SourceOptions, as_object: bool) -> None:
 
 
 def _passages(source: Source, term: str) -> list[dict[str, Any]]:
-    found = scored(source.open_store(), term, source.k)
+    found = source.finder()(term)
     if not found:
         msg = f'Nothing was found for "{term}": try other words, or another source.'
         raise Failure(msg)
-    return [
-        {
-            "title": str(document.metadata.get("title") or ""),
-            "source": str(document.metadata.get("source") or ""),
-            **({} if score is None else {"score": round(float(score), 4)}),
-            "text": document.page_content,
-        }
-        for document, score in found
-    ]
+    # Passages of one source stay apart, so each is described for itself.
+    return [{**about(document), "text": document.page_content} for document in found]
 
 
 def _page(source: Source, term: str) -> list[dict[str, Any]]:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from contextlib import nullcontext
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from langchain_custom_agents.cli.errors import Failure
+from langchain_custom_agents.cli.errors import Failure, first_line, using_model
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from langchain_core.documents import Document
     from langchain_core.tools import BaseTool
     from langchain_core.vectorstores import VectorStore
-    from rich.progress import Progress
 
     from langchain_custom_agents.docstores.base import Docstore
 
 _BATCH = 200
+_BY_PAGES = "react-docstore"
+_BY_PASSAGES = "zero-shot-react-description"
 
 
 class SourceCommand(click.Command):
@@ -126,8 +126,8 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 multiple=True,
                 metavar="PATH...",
                 type=click.Path(path_type=Path),
-                help="Files and folders to read (txt, md, rst; with the extra docs: pdf, docx, "
-                "html).",
+                help="Files and folders to read: in folders txt, md and rst; named themselves any "
+                "text and, with the extra docs, pdf, docx and html.",
             ),
             click.option("--wikipedia", is_flag=True, help="Read Wikipedia, page by page."),
             click.option("--language", metavar="CODE", help="Wikipedia's language, such as ja."),
@@ -173,6 +173,8 @@ class Source:
         docstore: Opens its pages; None if it has none.
         store: Opens its passages; None if it has none.
         k: How many passages a search shows.
+        agent: The agent type to read it with, unless the user names one.
+        embeddings: What the user called the embedding model; None for hashing.
 
     Attributes:
         found: What the tools found, in order.
@@ -182,12 +184,9 @@ class Source:
     docstore: Callable[[], Docstore] | None = None
     store: Callable[[], VectorStore] | None = None
     k: int = 4
+    agent: str = _BY_PASSAGES
+    embeddings: str | None = None
     found: list[Document] = field(default_factory=list)
-
-    @property
-    def agent(self) -> str:
-        """The agent type to read it with, unless the user names one."""
-        return "zero-shot-react-description" if self.store else "react-docstore"
 
     def tools(self, agent: str) -> list[BaseTool]:
         """Make the tools that an agent of a type reads this source with.
@@ -198,7 +197,7 @@ class Source:
         Raises:
             Failure: If the source has no pages and the type needs them.
         """
-        pages = agent == "react-docstore" or self.store is None
+        pages = agent == _BY_PAGES or self.store is None
         name = "Intermediate Answer" if agent == "self-ask-with-search" else "Search"
         tools = self.page_tools() if pages else [self.search_tool()]
         if name == "Search":
@@ -224,31 +223,45 @@ class Source:
 
         from langchain_custom_agents.tools.retriever import retriever_tool
 
-        store, k, found = self.open_store(), self.k, self.found
+        find, found = self.finder(), self.found
 
         class Passages(BaseRetriever):
-            """Finds passages with their scores, and notes them."""
+            """Finds passages, and notes them."""
 
             def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
-                documents = [
-                    document.model_copy(update={"metadata": {**document.metadata, "score": score}})
-                    for document, score in scored(store, query, k)
-                ]
+                documents = find(query)
                 found.extend(documents)
                 return documents
 
-        return retriever_tool(Passages(), k=k)
+        return retriever_tool(Passages(), k=self.k)
 
-    def open_store(self) -> VectorStore:
+    def finder(self) -> Callable[[str], list[Document]]:
         """Open the source's passages.
 
+        Returns:
+            What finds the passages nearest to a question: each with its relevance from 0 to 1 in
+            `metadata["score"]`, where the store has such a number.
+
         Raises:
-            Failure: If it has none.
+            Failure: If the source has none.
         """
         if self.store is None:
             msg = f"{self.name} holds pages, not passages."
             raise Failure(msg)
-        return self.store()
+        store, k, embeddings = self.store(), self.k, self.embeddings
+
+        def find(query: str) -> list[Document]:
+            with using_model(embeddings):
+                try:
+                    scored = store.similarity_search_with_relevance_scores(query, k=k)
+                except NotImplementedError:
+                    return store.similarity_search(query, k=k)
+            return [
+                found.model_copy(update={"metadata": {**found.metadata, "score": float(score)}})
+                for found, score in scored
+            ]
+
+        return find
 
 
 @dataclass
@@ -263,14 +276,6 @@ class _Noting:
         if not isinstance(page, str):
             self.found.append(page)
         return page
-
-
-def scored(store: VectorStore, query: str, k: int) -> list[tuple[Document, float | None]]:
-    """Find passages with their relevance from 0 to 1, or None where a store has no such number."""
-    try:
-        return list(store.similarity_search_with_relevance_scores(query, k=k))
-    except NotImplementedError:
-        return [(document, None) for document in store.similarity_search(query, k=k)]
 
 
 def open_source(options: SourceOptions) -> Source:
@@ -299,53 +304,56 @@ def _drama(options: SourceOptions) -> Source:
     def store() -> VectorStore:
         from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
-        return FAISSStore.from_texts(list(SENTENCES), open_embeddings(options.embeddings))
+        embeddings = open_embeddings(options.embeddings)
+        with using_model(options.embeddings):
+            return FAISSStore.from_texts(list(SENTENCES), embeddings)
 
     name = "five sentences about Hiroko (your own: --docs PATH, --wikipedia or --index FOLDER)"
-    return Source(name, lambda: TextDocstore(pages()), store, options.k or 1)
+    return Source(
+        name, lambda: TextDocstore(pages()), store, options.k or 1, embeddings=options.embeddings
+    )
 
 
 def _docs(options: SourceOptions) -> Source:
-    from langchain_custom_agents.cli.documents import files_in
+    from langchain_custom_agents.cli.documents import TEXT, files_in, read_all, titled_apart
 
-    files = files_in(options.docs)
+    files = files_in(options.docs, TEXT)
 
     def docstore() -> Docstore:
         from langchain_custom_agents.docstores.folder import FolderDocstore
+        from langchain_custom_agents.docstores.text import TextDocstore
 
-        return FolderDocstore(*options.docs)
+        if all(file.suffix.lower() in TEXT for file in files):
+            return FolderDocstore(*options.docs)
+        return TextDocstore(titled_apart(read_all(files)))
 
     def store() -> VectorStore:
         return _indexed(files, options.embeddings)
 
     count = "1 file" if len(files) == 1 else f"{len(files)} files"
     name = f"{count} from {', '.join(map(str, options.docs))}"
-    return Source(name, docstore, store, options.k or 4)
+    # Read page by page the stand-in answers better (docs/command-line.md has the figures); what
+    # is said about passages asks for passages.
+    passages = options.k is not None or options.embeddings is not None
+    agent = _BY_PASSAGES if passages else _BY_PAGES
+    return Source(name, docstore, store, options.k or 4, agent, options.embeddings)
 
 
 def _indexed(files: list[Path], embeddings: str | None) -> VectorStore:
-    from langchain_custom_agents.cli.documents import read, split
+    from langchain_custom_agents.cli.documents import read_all, split
     from langchain_custom_agents.cli.models import open_embeddings
     from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
-    store = FAISSStore(open_embeddings(embeddings), search_type="hybrid")
+    store = FAISSStore(open_embeddings(embeddings))
     waiting: list[Document] = []
-    with progress_on(len(files), "Reading") as bar:
-        for file in files:
-            document = read(file)
-            waiting.extend(split(document) if document else ())
+    with using_model(embeddings), progress_on(len(files), "Reading") as advance:
+        for document in read_all(files, advance):
+            waiting.extend(split(document))
             if len(waiting) >= _BATCH:
                 store.add_documents(waiting)
                 waiting = []
-            if bar is not None:
-                bar.advance(bar.task_ids[0])
         if waiting:
             store.add_documents(waiting)
-    if not len(store):
-        msg = (
-            f"There is no text in {', '.join(map(str, files[:3]))}: give documents that hold some."
-        )
-        raise Failure(msg)
     return store
 
 
@@ -363,39 +371,65 @@ def _wikipedia(options: SourceOptions) -> Source:
             raise Failure(msg) from error
         raise
     name = options.api_url or f"Wikipedia ({language})"
-    return Source(name, lambda: wiki, k=options.k or 4)
+    return Source(name, lambda: wiki, agent=_BY_PAGES)
 
 
 def _index(options: SourceOptions, address: str) -> Source:
-    from langchain_custom_agents.cli.models import open_embeddings
-    from langchain_custom_agents.vectorstores.opening import open_store
-
     is_folder = "://" not in address and not address.startswith("milvus:")
-    if is_folder and not Path(address).expanduser().is_dir():
-        msg = f"{address} is no folder: make an index with `lca index PATH --into {address}`."
+    shown = address if is_folder else _without_password(address)
+    folder = Path(address).expanduser()
+    if is_folder and not any(folder.glob("*.db")):
+        msg = f"{shown} holds no index: make one with `lca index PATH --into {shown}`."
         raise Failure(msg)
-    place = str(Path(address).expanduser()) if is_folder else address
-    reading: dict[str, Any] = {"read_only": True} if is_folder else {}
-    store = open_store(place, open_embeddings(options.embeddings), **reading)
-    return Source(address, store=lambda: store, k=options.k or 4)
+
+    def store() -> VectorStore:
+        from langchain_custom_agents.cli.models import open_embeddings
+        from langchain_custom_agents.vectorstores.opening import open_store
+
+        embeddings = open_embeddings(options.embeddings)
+        if is_folder:
+            return open_store(str(folder), embeddings, read_only=True)
+        try:
+            return open_store(address, embeddings)
+        except (ValueError, ImportError):
+            raise
+        except Exception as error:
+            msg = f"{shown} could not be opened ({_without_password(first_line(error))})."
+            raise Failure(msg) from error
+
+    return Source(shown, store=store, k=options.k or 4, embeddings=options.embeddings)
 
 
-def progress_on(total: int, what: str) -> AbstractContextManager[Progress | None]:
-    """Return a progress bar on standard error, or nothing where nobody would see it."""
+def _without_password(address: str) -> str:
+    """Leave the password out of an address.
+
+    Example:
+        >>> _without_password("postgresql://me:secret@host/db")
+        'postgresql://me:***@host/db'
+    """
+    return re.sub(r"(://[^:/@\s]*):[^@/\s]*@", r"\1:***@", address)
+
+
+@contextmanager
+def progress_on(total: int, what: str) -> Iterator[Callable[[], None]]:
+    """Show a progress bar on standard error, or nothing where nobody would see it.
+
+    Args:
+        total: How many there are.
+        what: What is done with them.
+
+    Yields:
+        What to call when one is done.
+    """
     from langchain_custom_agents.cli.show import error_console
 
     screen = error_console()
     if not screen.is_terminal:
-        return nullcontext(None)
+        yield lambda: None
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=screen,
-        transient=True,
-    )
-    bar.add_task(what, total=total)
-    return bar
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=screen, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
