@@ -1,8 +1,8 @@
-"""The written forms of an agent's steps.
+r"""The written forms of an agent's steps.
 
 Example:
     >>> from langchain_custom_agents.dialects import ENGLISH
-    >>> ENGLISH.read("I know now\\nFinal Answer: Takuma is a teacher.").move
+    >>> ENGLISH.read("I know now\nFinal Answer: Takuma is a teacher.").move
     Answer(text='Takuma is a teacher.')
 """
 
@@ -21,6 +21,7 @@ from langchain_custom_agents.dialects.moves import (
     Answer,
     Misreading,
     Move,
+    NoSuchTool,
     Prose,
     Reading,
 )
@@ -40,6 +41,7 @@ __all__ = (
     "Labelled",
     "Misreading",
     "Move",
+    "NoSuchTool",
     "Prose",
     "Reading",
     "SelfAsk",

@@ -1,17 +1,20 @@
 """The dialect: the written form of an agent's steps, spelled once."""
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
 from langchain_custom_agents.dialects.form import Form
+from langchain_custom_agents.dialects.lenient_json import is_plain, to_json
 from langchain_custom_agents.dialects.moves import (
     Action,
     Answer,
     Misreading,
     Move,
+    NoSuchTool,
     Prose,
     Reading,
     tidy,
@@ -140,15 +143,16 @@ class Dialect(ABC):
             return Reading("", Misreading(words, reason), cut)
         exact = self.match(head if head.startswith(self.cue) else f"{self.cue}\n{head}")
         if exact is not None and isinstance(exact[1], Action):
-            return Reading(exact[0], self.no_such_tool(words, exact[1].tool, toolbox), cut)
+            return Reading(exact[0], self.no_such_tool(words, exact[1], toolbox), cut)
         if self.form.is_in(head) or self.cue in head:
             return Reading("", Misreading(words, self.phrases.unclear), cut)
         return Reading("", Prose(words, self.phrases.no_form), cut)
 
-    def no_such_tool(self, words: str, tool: str, toolbox: Toolbox) -> Misreading:
+    def no_such_tool(self, words: str, attempted: Action, toolbox: Toolbox) -> NoSuchTool:
         """Return the misreading of words that name an unknown tool."""
         names = ", ".join(toolbox.names)
-        return Misreading(words, self.phrases.no_such_tool.format(tool=tool, tools=names))
+        reason = self.phrases.no_such_tool.format(tool=attempted.tool, tools=names)
+        return NoSuchTool(words, reason, attempted)
 
     def observe(self, observation: Any) -> str:
         """Write an observation. Whatever counts as form in it is escaped: it cannot speak."""
@@ -222,7 +226,7 @@ _LIKE_DATA = ("{", "[", '"', "'", "`", "“", "”", "「", "『")
 def write_input(dialect: Dialect, given: str | dict[str, Any]) -> str:
     """Write an action's input: a text as it is, arguments as one line of JSON."""
     if isinstance(given, dict):
-        return json.dumps(given, ensure_ascii=False, default=str)
+        return to_json(given)
     mark = "\\" if given.lstrip("\\").startswith(_LIKE_DATA) else ""
     return mark + escape_rest(dialect, given)
 
@@ -231,13 +235,35 @@ def match_input(dialect: Dialect, written: str) -> str | dict[str, Any] | None:
     """Read an input in its exact written form; None if it is not in it."""
     if written.startswith("{"):
         try:
-            given = json.loads(written)
-        except ValueError:
+            given = json.loads(written) if is_plain(written) else None
+        except (ValueError, RecursionError):
             return None
         return given if isinstance(given, dict) else None
     if written.startswith(_LIKE_DATA):
         return None
     if written.startswith("\\") and written.lstrip("\\").startswith(_LIKE_DATA):
+        written = written[1:]
+    return match_rest(dialect, written)
+
+
+# An answer that begins like a call in JSON would be machine text for a reader.
+_LIKE_CALL = re.compile(
+    r"""(?:(?:```|~~~)\w{0,10}\s{0,9})?[\[{]\s{0,9}\{?\s{0,9}["'“]?(?:action|tool|name|function)""",
+    re.IGNORECASE,
+)
+
+
+def write_answer(dialect: Dialect, text: str) -> str:
+    """Write an answer: a text as it is, unless it begins like a call in JSON."""
+    mark = "\\" if _LIKE_CALL.match(text.lstrip("\\")) else ""
+    return mark + escape_rest(dialect, text)
+
+
+def match_answer(dialect: Dialect, written: str) -> str | None:
+    """Read an answer in its exact written form; None if it is not in it."""
+    if _LIKE_CALL.match(written):
+        return None
+    if written.startswith("\\") and _LIKE_CALL.match(written.lstrip("\\")):
         written = written[1:]
     return match_rest(dialect, written)
 

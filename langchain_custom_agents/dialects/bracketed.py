@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from langchain_custom_agents.dialects.base import match_input, match_rest, write_input
+from langchain_custom_agents.dialects.brackets import (
+    closing,
+    escape_brackets,
+    unescape_brackets,
+)
 from langchain_custom_agents.dialects.labelled import LabelledDialect
 from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, Move, tidy
-
-_BRACKET = re.compile(r"(?<!\\)(\\*)([\[\]])")
-_ESCAPED_BRACKET = re.compile(r"(?<!\\)\\(\\*[\[\]])")
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Bracketed(LabelledDialect):
             if name.casefold() == self.finish.casefold():
                 msg = f"A tool cannot be named {name!r}: in this dialect that means the answer."
                 raise ValueError(msg)
-        return f"{lead}\n{self.action} {name}[{_escape_brackets(given)}]"
+        return f"{lead}\n{self.action} {name}[{escape_brackets(given)}]"
 
     def match(self, text: str) -> tuple[str, Move] | None:
         """Read text in the exact written form; see `Dialect.match`."""
@@ -88,28 +90,9 @@ class Bracketed(LabelledDialect):
         return re.compile(rf"^({re.escape(self.thought)}|{re.escape(self.action)})", re.MULTILINE)
 
 
-def _escape_brackets(content: str) -> str:
-    """Put a backslash before every bracket, unless they pair up and none is escaped already."""
-    if "\\[" not in content and "\\]" not in content and _close(content + "]") == len(content):
-        return content
-    return _BRACKET.sub(r"\\\1\2", content)
-
-
 def _inner(rest: str) -> str | None:
     """Return what stands before the closing bracket; None unless that bracket ends the text."""
-    end = _close(rest)
+    end = closing(rest)
     if end is None or end != len(rest) - 1:
         return None
-    return _ESCAPED_BRACKET.sub(r"\1", rest[:end])
-
-
-def _close(rest: str) -> int | None:
-    """Return where the bracket opened before the text closes; escaped brackets do not count."""
-    depth = 1
-    for found in _BRACKET.finditer(rest):
-        if found[1]:
-            continue
-        depth += 1 if found[2] == "[" else -1
-        if depth == 0:
-            return found.start(2)
-    return None
+    return unescape_brackets(rest[:end])

@@ -10,7 +10,7 @@ there already are backslashes, one more. So "\nObservation: rain" inside an answ
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -18,28 +18,55 @@ from types import MappingProxyType
 # A reader understands all of them; a writer uses those of its dialect.
 VOCABULARY: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "question": ("Question", "質問", "问题"),
-        "thought": ("Thought", "思考"),
-        "action": ("Action", "行動", "行动", "动作"),
+        "question": ("Question", "質問", "问题", "問題"),
+        "thought": ("Thought", "思考", "考え", "想法"),
+        "action": ("Action", "行動", "行动", "动作", "動作", "アクション"),
         "input": (
             "Action Input",
             "行動の入力",
             "行動入力",
             "行动输入",
+            "行動輸入",
             "动作输入",
+            "動作輸入",
+            "アクションの入力",
+            "アクション入力",
         ),
-        "observation": ("Observation", "観察", "观察", "Intermediate answer"),
-        "answer": ("Final Answer", "最終回答", "最终答案", "最终回答", "So the final answer is"),
+        "observation": ("Observation", "観察", "观察", "觀察", "観察結果", "Intermediate answer"),
+        "answer": (
+            "Final Answer",
+            "最終回答",
+            "最終的な回答",
+            "最終的な答え",
+            "最終答案",
+            "最终答案",
+            "最终回答",
+            "So the final answer is",
+        ),
         "follow_up": ("Follow up", "Are follow up questions needed here"),
     }
 )
 
-_TOKENS = (
-    r"</?think(?:ing)?>"
-    r"|<\|[A-Za-z0-9_]{1,40}\|>"
-    r"|</s>|<eos>|<end_of_turn>|\[/INST\]"
-    r"|</?tool_call>|<function="
+# Tokens around the words of a model: of its reasoning, of the end of its turn, of its tool calls.
+OPENING = r"<think(?:ing)?>|<reasoning>|\[THINK\]|◁think▷"
+CLOSING = r"</think(?:ing)?>|</reasoning>|\[/THINK\]|◁/think▷"
+ENDINGS = (
+    r"<\|(?:im_end|im_start|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end|eos|return|user"
+    r"|system|human|start_header_id|end_header_id|endofprompt|EOT|END_OF_TURN_TOKEN)\|>"
+    r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]"
+    r"|<｜end▁of▁sentence｜>|<｜User｜>"
 )
+CALLS = (
+    r"</?tool_call>|</?tool_calls>|</?function_calls?>|<functioncall>|</?tool_use>|</?tool_code>"
+    r"|<\|/?(?:python_tag|tool_call\w{0,20}|tool_calls\w{0,20})\|>|\[TOOL_CALLS\]"
+    r"|<(?:antml:)?(?:function_calls|invoke)\b|<function=|</function>|<｜tool▁\w{4,20}｜>"
+    r"|</?tool>|</?tool_input>|</?final_answer>|</?answer>"
+)
+_TOKENS = rf"{OPENING}|{CLOSING}|{ENDINGS}|{CALLS}|<\|[A-Za-z0-9_]{{1,40}}\|>"
+
+# A fence begins a line, or stands alone after a label.
+_FENCE_LINE = re.compile(r"^([ \t]{0,8})(?=\\*(?:```|~~~))", re.MULTILINE)
+_FENCE_ESCAPED = re.compile(r"^([ \t]{0,8})\\(?=\\*(?:```|~~~))", re.MULTILINE)
 
 
 def words_pattern(words: Iterable[str]) -> str:
@@ -59,8 +86,12 @@ def label_pattern(words: tuple[str, ...]) -> str:
     linear in the length of the text.
     """
     word = words_pattern(words)
-    before = r"(?:[#>*\-•+_`~|][ \t#>*\-•+_`~|]{0,12})?(?:\d{1,3}[.)][ \t]{0,4})?[*_`]{0,3}"
-    number = r"[ \t]{0,3}\d{0,3}[ \t]{0,3}"
+    before = (
+        r"(?:[\U0001F300-\U0001FAFF\u2600-\u27BF]\uFE0F?[ \t]{0,3})?"
+        r"(?:[#>*\-•+_`~|][ \t#>*\-•+_`~|]{0,12})?(?:\d{1,3}[.)][ \t]{0,4})?[*_`]{0,3}"
+        r"(?:step[ \t]{0,3}\d{1,3}[ \t]{0,3}[:.)\-][ \t]{0,3})?[*_`]{0,3}"
+    )
+    number = r"[ \t]{0,3}[#(（]?\d{0,3}[)）]?[ \t]{0,3}"
     return (
         rf"(?:{before}(?:{word}){number}[*_`]{{0,3}}[ \t]{{0,3}}[:：]"
         rf"|#{{1,6}}[ \t]{{0,4}}(?:{word}){number}[*_`]{{0,3}}[ \t]{{0,8}}(?=\n|\Z)"
@@ -114,6 +145,15 @@ class Form:
         content = self._token_escaped.sub("", content)
         return self._escaped.sub(r"\1", content)
 
+    def labels(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Find the labels of a text: where each begins and ends, and its word, normalised."""
+        for found in self._label.finditer(text):
+            yield found.start(), found.end(), plain_word(found[0])
+
+    def is_escaped_in(self, content: str) -> bool:
+        """Tell whether something in the content was escaped, so that it is a quotation."""
+        return bool(self._escaped.search(content) or self._token_escaped.search(content))
+
     def is_in(self, content: str) -> bool:
         """Tell whether something in the content counts as form, so that it was not escaped."""
         return bool(self._label.search(content) or self._token.search(content))
@@ -122,6 +162,37 @@ class Form:
         """Return where the first observation begins, even one broken off in its label."""
         found = self._observation.search(text)
         return found.start() if found else None
+
+
+def plain_word(label: str) -> str:
+    """Return a label's word as it is compared: without mark-up, numbers, spaces and case.
+
+    Example:
+        >>> plain_word("**Action_Input 3**:")
+        'actioninput'
+    """
+    word = re.sub(r"step\W{0,3}\d{1,3}", "", label.casefold(), count=1)
+    return "".join(mark for mark in word if mark.isalpha())
+
+
+def escape_fences(content: str) -> str:
+    """Escape the fences of a text that opens one and does not close it.
+
+    What stands inside a fence is a quotation. A fence left open in one part of a step would
+    reach into the next.
+    """
+    fences = len(_FENCE_LINE.findall(content))
+    if fences % 2 == 0 and not _FENCE_ESCAPED.search(content):
+        return content
+    return _FENCE_LINE.sub(r"\1\\", content)
+
+
+def unescape_fences(content: str) -> str | None:
+    """Undo `escape_fences`; None if a fence is left open."""
+    fences, escaped = len(_FENCE_LINE.findall(content)), len(_FENCE_ESCAPED.findall(content))
+    if escaped == 0:
+        return content if fences % 2 == 0 else None
+    return _FENCE_ESCAPED.sub(r"\1", content) if escaped == fences else None
 
 
 def _beginnings(label: str) -> list[str]:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from langchain_custom_agents.dialects.labelled import LabelledDialect
+from langchain_custom_agents.dialects.lenient_json import is_plain, to_json
 from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, Move, tidy
 from langchain_custom_agents.dialects.toolbox import Toolbox, Tools
 
@@ -53,7 +54,7 @@ class JsonBlob(LabelledDialect):
             raise ValueError(msg)
         else:
             said = {"action": move.tool, "action_input": move.input}
-        return json.dumps(said, ensure_ascii=False, default=str)
+        return to_json(said)
 
     def match(self, text: str) -> tuple[str, Move] | None:
         """Read text in the exact written form; see `Dialect.match`."""
@@ -61,11 +62,11 @@ class JsonBlob(LabelledDialect):
         if len(parts) != 5 or parts[0] or [parts[1], parts[3]] != [self.thought, self.action]:
             return None
         thought, fenced = self._match_thought(parts[2]), _FENCE.match(parts[4])
-        if thought is None or fenced is None:
+        if thought is None or fenced is None or not is_plain(fenced[1]):
             return None
         try:
             said = json.loads(fenced[1])
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         if not isinstance(said, dict) or set(said) != {"action", "action_input"}:
             return None

@@ -9,13 +9,14 @@ from typing_extensions import Self
 
 from langchain_custom_agents.dialects.base import (
     Dialect,
-    escape_rest,
+    match_answer,
     match_input,
-    match_rest,
+    write_answer,
     write_input,
 )
-from langchain_custom_agents.dialects.form import Form
+from langchain_custom_agents.dialects.form import Form, escape_fences, unescape_fences
 from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, Move, Reading, tidy
+from langchain_custom_agents.dialects.names import LONGEST_NAME, is_echo, is_none
 from langchain_custom_agents.dialects.phrases import IN_CHINESE, IN_ENGLISH, IN_JAPANESE, Phrases
 from langchain_custom_agents.dialects.recovery import recover
 from langchain_custom_agents.dialects.toolbox import Toolbox
@@ -105,11 +106,11 @@ class LabelledDialect(Dialect):
     # The parts of a step.
 
     def _write_thought(self, thought: str) -> str:
-        return f"{self.thought} {self.escape(tidy(thought))}".rstrip()
+        return f"{self.thought} {self.escape(escape_fences(tidy(thought)))}".rstrip()
 
     def _match_thought(self, written: str) -> str | None:
         content = tidy(written)
-        return None if self.form.is_in(content) else self.unescape(content)
+        return None if self.form.is_in(content) else unescape_fences(self.unescape(content))
 
     def _checked_name(self, tool: str) -> str:
         if _NOT_A_NAME.search(tool) or tool[0] in _MARKUP or tool[-1] in _MARKUP:
@@ -118,12 +119,19 @@ class LabelledDialect(Dialect):
                 f"one line and neither begins nor ends with one of {_MARKUP}."
             )
             raise ValueError(msg)
+        if len(tool) > LONGEST_NAME or is_none(tool) or is_echo(tool):
+            msg = (
+                f"The tool name {tool!r} cannot be written in {type(self).__name__}: it is longer "
+                f"than {LONGEST_NAME} letters, or means that there is no tool."
+            )
+            raise ValueError(msg)
         return tool
 
     def _matched_name(self, written: str) -> str | None:
         name = written.strip()
         bad = _NOT_A_NAME.search(name) or name[0] in _MARKUP or name[-1] in _MARKUP
-        return None if bad else name
+        no_name = bad or len(name) > LONGEST_NAME or is_none(name) or is_echo(name)
+        return None if no_name else name
 
 
 @dataclass(frozen=True)
@@ -169,7 +177,7 @@ class Labelled(LabelledDialect):
             return self._write_thought(move.heard)
         lead = self._write_thought(thought)
         if isinstance(move, Answer):
-            return f"{lead}\n{self.final_answer} {escape_rest(self, move.text)}".rstrip()
+            return f"{lead}\n{self.final_answer} {write_answer(self, move.text)}".rstrip()
         name = self._checked_name(move.tool)
         if self._is_answer(name):
             msg = f"A tool cannot be named {name!r}: in this dialect that means the answer."
@@ -187,7 +195,7 @@ class Labelled(LabelledDialect):
         if thought is None:
             return None
         if labels[1:] == [self.final_answer]:
-            answer = match_rest(self, contents[1].strip())
+            answer = match_answer(self, contents[1].strip())
             return (thought, Answer(answer)) if answer else None
         if labels[1:] == [self.action, self.action_input]:
             name = self._matched_name(contents[1])

@@ -92,6 +92,21 @@ class Prose(Misreading):
     """
 
 
+@dataclass(frozen=True)
+class NoSuchTool(Misreading):
+    """A misreading of its own kind: a step that was read, but names no tool there is.
+
+    Args:
+        attempted: The action as it was meant. It must not run.
+
+    Example:
+        >>> NoSuchTool("Action: Serch", "there is no tool Serch", Action("Serch")).attempted.tool
+        'Serch'
+    """
+
+    attempted: Action = Action("?")
+
+
 Move: TypeAlias = Action | Answer | Misreading
 
 

@@ -29,6 +29,11 @@ class Phrases:
         no_tool: The reason given for an action that names no tool.
         no_input: The reason given for an action without its input; takes tool.
         unclear: The reason given for a form that does not fit together.
+        cut_off: The reason given for a step that breaks off.
+        bad_json: The reason given for JSON that cannot be read.
+        bad_input: The reason given for an input the tool does not take; takes tool and detail.
+        echo: The reason given for words that repeat the instructions.
+        quoted: The reason given for a form that only stands there as an example.
         only_observation: The reason given when all that was written is an observation.
         wrap_up: Asks for the best answer when a limit is reached.
 
@@ -58,6 +63,11 @@ class Phrases:
     no_tool: str
     no_input: str
     unclear: str
+    cut_off: str
+    bad_json: str
+    bad_input: str
+    echo: str
+    quoted: str
     only_observation: str
     wrap_up: str
 
@@ -84,6 +94,11 @@ IN_ENGLISH = Phrases(
     no_tool="its action names no tool",
     no_input="its action {tool} has no input",
     unclear="its parts do not fit together",
+    cut_off="it breaks off in the middle",
+    bad_json="its JSON is not valid",
+    bad_input="its input does not fit the tool {tool}: {detail}",
+    echo="it repeats the instructions in place of a step",
+    quoted="it shows a step only as an example",
     only_observation="it invents an observation; observations are given to you",
     wrap_up="No more tools can be used. Give the best final answer from what was found so far.",
 )
@@ -110,6 +125,11 @@ IN_JAPANESE = Phrases(
     no_tool="行動にツールの名前がありません",
     no_input="行動 {tool} に入力がありません",
     unclear="各部分のつじつまが合いません",
+    cut_off="途中で切れています",
+    bad_json="JSON が正しくありません",
+    bad_input="入力がツール {tool} に合いません: {detail}",
+    echo="手順の代わりに指示を繰り返しています",
+    quoted="手順が例として書かれているだけです",
     only_observation="観察を自分で作っています。観察は与えられるものです",
     wrap_up="これ以上ツールは使えません。これまでにわかったことから最善の答えを出してください。",
 )
@@ -136,6 +156,11 @@ IN_CHINESE = Phrases(
     no_tool="行动没有写明工具",
     no_input="行动 {tool} 没有输入",
     unclear="各部分无法对应",
+    cut_off="它在中途中断了",
+    bad_json="其中的 JSON 无效",
+    bad_input="输入不符合工具 {tool}: {detail}",
+    echo="它重复了说明,而没有写出步骤",
+    quoted="其中的步骤只是举例",
     only_observation="它编造了观察结果;观察结果由系统给出",
     wrap_up="不能再使用工具了。请根据目前的发现给出最好的答案。",
 )

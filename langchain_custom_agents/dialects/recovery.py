@@ -1,16 +1,759 @@
-"""Reading words that are not in the exact written form: repair what is certain, refuse the rest."""
+"""Reading words that are not in the exact written form: repair what is certain, refuse the rest.
 
-from typing import TYPE_CHECKING
+The wrapping is taken off first, and everything from an invented observation on is cut. Then the
+first step in the text is looked for: under labels, in tags, as JSON, in brackets. What is quoted
+as an example does not count. Whatever form it was found in, a step is settled in one place: its
+tool must be one there is, its input must fit the tool.
+"""
 
-from langchain_custom_agents.dialects.moves import Reading
+import json
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from langchain_custom_agents.dialects import calls
+from langchain_custom_agents.dialects.arguments import (
+    WORDS_AFTER,
+    ArgumentsError,
+    bound,
+    fitted,
+    is_nothing,
+    read_input,
+)
+from langchain_custom_agents.dialects.calls import Call, NotGiven, Said
+from langchain_custom_agents.dialects.lenient_json import (
+    BrokenJSONError,
+    CutOffJSONError,
+    read_json,
+)
+from langchain_custom_agents.dialects.moves import (
+    Action,
+    Answer,
+    Misreading,
+    Move,
+    NoSuchTool,
+    Prose,
+    Reading,
+    tidy,
+)
+from langchain_custom_agents.dialects.names import (
+    bare,
+    is_echo,
+    is_name,
+    is_none,
+    letters,
+    resolve,
+)
+from langchain_custom_agents.dialects.segments import Segments, introduces_example
+from langchain_custom_agents.dialects.toolbox import Toolbox, ToolSpec
+from langchain_custom_agents.dialects.unwrapping import unwrap
 
 if TYPE_CHECKING:
     from langchain_custom_agents.dialects.base import Dialect
-    from langchain_custom_agents.dialects.toolbox import Toolbox
+
+FENCED = "A code fence around the reply was removed."
+LABELS = "The labels were not written exactly."
+ONE_LINE = "Labels within a line were read as labels."
+NO_LABEL = "The step had no label."
+OTHER_FORM = "The step was in another form."
+WEAK = "Other labels were read as those of the form."
+QUOTATION = "Block quotation marks around the reply were removed."
+AFTER_REASONING = "The words after the reasoning were taken as the answer."
+NO_TOOL = "The words after the remark that no tool is needed were taken as the answer."
+
+_ECHOED_INPUT = re.compile(
+    r"\A\W{0,9}(?:the input (?:to|for) the (?:action|tool)|\$(?:tool_)?input\b|input to the (?:action|tool))",
+    re.IGNORECASE,
+)
+_ECHOED_ANSWER = re.compile(
+    r"\A\W{0,9}(?:the final answer to the original(?: input)? question"
+    r"|your (?:final )?(?:answer|response) here)\W{0,9}\Z",
+    re.IGNORECASE,
+)
+_WEAK_ACT = re.compile(
+    r"^[*_#\-> \t]{0,6}(?:Tool|Tool Name|Function|Tool to use)[*_ \t]{0,3}[:：](?P<name>[^\n]{1,200})\n{1,3}"
+    r"[*_#\-> \t]{0,6}(?:Tool |Function )?(?:Input|Inputs|Arguments|Args|Parameters|Query)[*_ \t]{0,3}[:：]",
+    re.MULTILINE | re.IGNORECASE,
+)
+_WEAK_INPUT = re.compile(
+    r"[*_#\-> \t]{0,6}(?:Tool |Function )?(?:Input|Inputs|Arguments|Args|Parameters|Query|入力|输入|輸入)"
+    r"[*_ \t]{0,3}[:：]",
+    re.IGNORECASE,
+)
+_WEAK_ANSWER = re.compile(
+    r"^[*_#\-> \t]{0,6}(?:Answer|Final Response|回答|答え|答案)[*_ \t]{0,3}[:：]", re.MULTILINE
+)
+_NO_TOOL = re.compile(
+    r"\A[^\n]{0,80}(?:use a tool|使用工具|ツール)[^\n]{0,40}[?？]\s{0,3}(?:No\b|いいえ|否|不)[.。]?\s{1,9}(?=\S)",
+    re.IGNORECASE,
+)
+_BLOB_LEAD = re.compile(
+    r"\s{0,99}(?:\([^)\n]{0,200}\)\s{0,9})?(?:(?:```|~~~)[\w+#.\-]{0,20}\s{0,9})?"
+)
+_BLOB_START = re.compile(
+    r"(?:(?<=[.!?。:：>])[ \t]{0,9}|^[ \t]{0,20}(?:(?:```|~~~)\w{0,10}[ \t]{1,3})?)(?=[\[{])",
+    re.MULTILINE,
+)
+_LIKE_BLOB = re.compile(
+    r"""[\[{][\s\[{]{0,9}["'“”]?(?:action|tool|name|function|final)""", re.IGNORECASE
+)
+_AFTER_BLOB = re.compile(r"[\s`~}\]),]{0,99}")
+_FINAL = "The name of the action means the answer."
 
 
-def recover(dialect: "Dialect", words: str, toolbox: "Toolbox") -> Reading:
-    """Read words that are not in a dialect's exact written form."""
-    from langchain_custom_agents.dialects.base import Dialect
+def recover(dialect: "Dialect", words: str, toolbox: Toolbox) -> Reading:
+    """Read words that are not in a dialect's exact written form.
 
-    return Dialect.recover(dialect, words, toolbox)
+    Args:
+        dialect: The dialect, whose own form comes first.
+        words: The words.
+        toolbox: The tools there are.
+
+    Returns:
+        The reading: what is certain, with what had to be mended, or a misreading.
+    """
+    return _Reader(dialect, words, toolbox).read()
+
+
+class _RefusalError(Exception):
+    """What was said cannot be known. Takes the move to return in its place."""
+
+    def __init__(self, move: Misreading) -> None:
+        super().__init__(move.reason)
+        self.move = move
+
+
+class _Reader:
+    """Reads one reply."""
+
+    def __init__(self, dialect: "Dialect", words: str, toolbox: Toolbox) -> None:
+        self.dialect, self.words, self.toolbox = dialect, words, toolbox
+        self.say = dialect.phrases
+        self.finish: str = getattr(dialect, "finish", "")
+        self.brackets = "finish" in dir(dialect) and type(dialect).__name__ == "Bracketed"
+        self.repairs: list[str] = []
+        self.thought = ""
+        self.cut = ""
+        self.rest = ""
+        self.example = False
+
+    def read(self) -> Reading:
+        unwrapped = unwrap(self.words)
+        self.repairs += unwrapped.repairs
+        body, cut = self.dialect.cut(unwrapped.body)
+        self.tail = "\n".join(part for part in (cut, unwrapped.tail) if part)
+        try:
+            if not body:
+                self.refuse(self.say.only_observation if cut else self.say.empty)
+            if unwrapped.called:
+                move = self.settle(self.called(unwrapped.called, body))
+            else:
+                move = self.step(body, 3)
+            if move is None and not unwrapped.inside and unwrapped.reasoning:
+                move = self.after_reasoning(body, unwrapped.reasoning)
+            if move is None:
+                move = self.nothing(body, may_be_answer=not unwrapped.inside)
+        except _RefusalError as refusal:
+            move = refusal.move
+        except RecursionError:
+            move = Misreading(self.words, self.say.unclear)
+        reasoning = self.dialect.form.unescape(unwrapped.reasoning)
+        thought = "\n".join(part.strip() for part in (reasoning, self.thought) if part.strip())
+        repairs = () if isinstance(move, Misreading) else tuple(dict.fromkeys(self.repairs))
+        return Reading(thought, move, self.all_cut(), repairs)
+
+    def refuse(self, reason: str) -> NoReturn:
+        raise _RefusalError(Misreading(self.words, reason))
+
+    def all_cut(self) -> str:
+        """Return the words left out: all of them, from the first on."""
+        rest = self.rest.strip()
+        parts = [rest if rest.strip("`~*_ \n\"'})],.") else "", self.tail]
+        first = next((part for part in parts if part), "")
+        if not first:
+            return ""
+        at = self.words.rfind(first)
+        return tidy(self.words[at:]) if at >= 0 else "\n".join(part for part in parts if part)
+
+    # The forms, in their order.
+
+    def step(self, body: str, left: int) -> Move | None:
+        """Return the first step in a text; None if there is none."""
+        exact = self.exact(body)
+        if exact is not None:
+            return exact
+        segments = Segments(body, self.dialect)
+        if segments.mended:
+            self.repairs.append(FENCED)
+            exact = self.exact(segments.text)
+            if exact is not None:
+                return exact
+        body = segments.text
+        quotes = self.dialect.form.is_escaped_in(body)
+        first = self.first_act(segments)
+        if not quotes:
+            tagged = self.tagged(body, segments, len(body) if first is None else first)
+            if tagged is not None:
+                return tagged
+        if first is not None:
+            found = self.labelled(segments)
+            if found is not None:
+                return found
+        if left and (inner := self.unquoted(body, segments)) is not None:
+            return self.step(inner, left - 1)
+        if quotes:
+            return None
+        for form in (self.blob, self.bare_line):
+            found = form(body, segments)
+            if found is not None:
+                return found
+        if left:
+            rewritten = self.rewritten(body, segments)
+            if rewritten is not None:
+                head, cut = self.dialect.cut(rewritten)
+                self.tail = "\n".join(part for part in (cut, self.tail) if part)
+                return self.step(head, left - 1)
+        return None
+
+    def exact(self, body: str) -> Move | None:
+        """Read a text that is in the exact form once its wrapping is gone."""
+        cue = self.dialect.cue
+        matched = self.dialect.match(body if body.startswith(cue) else f"{cue}\n{body}")
+        if matched is None:
+            return None
+        thought, move = matched
+        if isinstance(move, Action):
+            if self.toolbox and move.tool not in self.toolbox:
+                return None
+            spec = self.toolbox.get(move.tool) or ToolSpec(move.tool)
+            move = Action(move.tool, spec.fit(move.input))
+        self.thought = thought
+        return move
+
+    def first_act(self, segments: Segments) -> int | None:
+        acts = ("action", "input", "answer", "follow_up")
+        return next((label.start for label in segments.labels if label.role in acts), None)
+
+    def labelled(self, segments: Segments) -> Move | None:
+        """Read the first step under labels."""
+        skip_to = 0
+        for index, label in enumerate(segments.labels):
+            if label.role not in ("action", "input", "answer", "follow_up") or label.quoted:
+                continue
+            if label.start < skip_to:
+                continue
+            if introduces_example(segments.text[max(0, label.start - 400) : label.start]):
+                self.example = True
+                end = segments.text.find("\n\n", label.end)
+                skip_to = len(segments.text) if end < 0 else end
+                continue
+            heard = self.under_label(segments, index)
+            if heard is None:
+                continue
+            self.thought = self.dialect.form.unescape(segments.thought(label.start))
+            if LABELS not in self.repairs:
+                self.repairs.append(LABELS)
+            return self.settle(heard)
+        return None
+
+    def under_label(self, segments: Segments, index: int) -> Call | Said | None:
+        """Return what stands under one label; None if it says that nothing is done."""
+        label, content = segments.labels[index], segments.content(index)
+        if label.role == "answer":
+            return self.answer(segments, index)
+        if label.role == "follow_up":
+            tool = self.dialect.only_tool or "Intermediate Answer"
+            if self.dialect.only_tool is None and tool not in self.toolbox:
+                return None
+            self.rest = segments.text[segments.stop(index) :]
+            return Call(tool, self.unescaped(content), written=True)
+        if label.role == "input":
+            self.refuse(self.say.no_tool)
+        following = segments.labels[index + 1 : index + 2]
+        if following and following[0].role == "input":
+            given = segments.content(index + 1)
+            self.rest = segments.text[segments.stop(index + 1) :]
+            return self.named(content, given, last=index + 2 == len(segments.labels))
+        self.rest = segments.text[segments.stop(index) :]
+        return self.unnamed(content, segments)
+
+    def unescaped(self, content: str) -> str:
+        return self.dialect.form.unescape(content.strip().removeprefix("**").removesuffix("**"))
+
+    def named(self, content: str, given: str, *, last: bool) -> Call | Said | None:
+        """Read an action that has an input under a label of its own."""
+        name = next((line.strip() for line in content.split("\n") if line.strip("`~*_ \t")), "")
+        value = self.unescaped(given)
+        if is_none(name) and resolve(name, self.toolbox) is None:
+            if is_nothing(value) and not last:
+                return None
+            attempted = Action(name, value)
+            raise _RefusalError(NoSuchTool(self.words, self.say.no_tool, attempted))
+        if is_echo(name) or _ECHOED_INPUT.match(value) or value == self.say.input:
+            self.refuse(self.say.echo)
+        if not name:
+            return self.in_blob(value) or self.refuse(self.say.no_tool)
+        if name not in self.toolbox:
+            for found in (calls.in_brackets(name), calls.in_expression(name)):
+                if found is not None and bare(found[0].name):
+                    inside = found[0].given
+                    if inside not in ({}, "", value):
+                        self.refuse(self.say.unclear)
+                    name = found[0].name
+        if name[:1] == "{":
+            return self.in_blob(content) or self.refuse(self.say.unclear)
+        return Call(name, value, written=True)
+
+    def unnamed(self, content: str, segments: Segments) -> Call | Said | None:
+        """Read an action that has no input under a label: the input stands beside the name."""
+        head = content.strip()
+        if not head:
+            self.refuse(self.say.cut_off)
+        blob = self.in_blob(content)
+        if blob is not None:
+            return blob
+        tags = next(calls.in_tags(head, self.toolbox), None)
+        if tags is not None and tags.start == 0:
+            self.rest = tags.rest + self.rest
+            return tags.heard
+        line, _, below = head.partition("\n")
+        inline = re.match(
+            rf"(?P<name>[^\n:：]{{1,64}}?)[ \t]{{1,9}}(?:{segments.words.any_of('input')})\s?[:：]",
+            head,
+        )
+        if inline:
+            return self.inline(inline["name"], head[inline.end() :], segments)
+        marked = line.strip("`*_ \t")
+        if is_none(marked) and resolve(marked, self.toolbox) is None:
+            return None
+        if is_echo(marked):
+            self.refuse(self.say.echo)
+        weak = _WEAK_INPUT.match(below)
+        if weak:
+            self.repairs.append(WEAK)
+            return Call(line, self.unescaped(below[weak.end() :]), written=True)
+        head = head.strip("`*_ \t") if "\n" not in head else head
+        for found in (calls.in_brackets(head), calls.in_expression(head)):
+            if found is not None and self.can_be_tool(found[0].name):
+                self.after(found[1])
+                return found[0]
+        return self.beside(marked, below)
+
+    def after(self, rest: str) -> None:
+        """Note the words after a call."""
+        if rest.strip("`*_ \t\n.,;"):
+            self.repairs.append(WORDS_AFTER)
+            self.rest = rest + self.rest
+
+    def can_be_tool(self, name: str) -> bool:
+        return bool(bare(name)) and (
+            is_name(bare(name)) or resolve(name, self.toolbox) is not None or is_echo(name)
+        )
+
+    def inline(self, name: str, rest: str, segments: Segments) -> Call:
+        """Read an action whose input label stands on the same line."""
+        self.repairs.append(ONE_LINE)
+        later = segments.words.any_of("observation", "thought", "question", "answer")
+        found = re.search(rf"\s(?:{later})\s?\d{{0,3}}[:：]", rest)
+        if found:
+            self.rest = rest[found.start() :] + self.rest
+            rest = rest[: found.start()]
+        return Call(name, self.unescaped(rest), written=True)
+
+    def beside(self, line: str, below: str) -> Call | Said:
+        """Read a line that begins with a name and goes on with the input."""
+        found = re.match(
+            r"([^{:：\n]{1,64}?)\s{0,3}[:：\-]?\s{0,3}(\{.{0,9999}\})\s*\Z",
+            line + "\n" + below,
+            re.DOTALL,
+        )
+        if found and self.can_be_tool(found[1]):
+            return Call(found[1], found[2], written=True)
+        name, colon, rest = re.sub(r"：", ":", line, count=1).partition(":")
+        if colon and rest.strip() and calls.is_finish(bare(name), self.finish):
+            return Said(rest + "\n" + below, (_FINAL,))
+        tool = self.prefix(line)
+        if tool is not None:
+            given = line[len(tool) :].lstrip(" \t:：-–—").strip()
+            if given:
+                self.repairs.append("The input stood beside the tool's name.")
+                return Call(tool, f"{given}\n{below}".strip(), written=True)
+        if "[" in line or "(" in line.strip(")"):
+            opened = calls.in_brackets(line + "]") or calls.in_expression(line + '")')
+            if opened is not None and resolve(line, self.toolbox) is None:
+                self.refuse(self.say.cut_off)
+        return Call(line, NotGiven)
+
+    def prefix(self, line: str) -> str | None:
+        """Return the tool whose name a line begins with, if it is the only one."""
+        names = self.toolbox.names
+        if not names and self.brackets:
+            # The tools of the paper, where it is not known which there are.
+            names = ("Search", "Lookup")
+        folded = line.casefold()
+        near = [
+            name
+            for name in names
+            if folded.startswith(name.casefold()) and not line[len(name) : len(name) + 1].isalnum()
+        ]
+        longest = [name for name in near if len(name) == max(map(len, near))]
+        return line[: len(longest[0])] if len(longest) == 1 else None
+
+    def answer(self, segments: Segments, index: int) -> Said:
+        """Read an answer, to the next label that ends it."""
+        stop = len(segments.text)
+        for later in range(index + 1, len(segments.labels)):
+            label = segments.labels[later]
+            follows = segments.labels[later + 1 : later + 2]
+            content = segments.content(later)
+            acts = (
+                label.role != "action"
+                or (follows and follows[0].role == "input")
+                or calls.in_brackets(content.strip()) is not None
+                or not content.strip()
+            )
+            if acts and label.role not in ("input", "follow_up"):
+                stop = label.start
+                break
+        text = segments.text[segments.labels[index].end : stop]
+        self.rest = segments.text[stop:]
+        tag = next(calls.in_tags(text, self.toolbox), None)
+        if tag is not None:
+            if not text[: tag.start].strip():
+                self.refuse(self.say.unclear)
+            self.rest = text[tag.start :] + self.rest
+            text = text[: tag.start]
+        blob = self.in_blob(text)
+        if blob is not None:
+            if isinstance(blob, Call) and not calls.is_finish(bare(blob.name), self.finish):
+                self.refuse(self.say.unclear)
+            return Said(blob.given, (OTHER_FORM,))
+        if _ECHOED_ANSWER.match(text):
+            self.refuse(self.say.echo)
+        text = re.sub(r"\A[ \t]{0,9}\*\*(?!\S)", "", text)
+        written = text.strip()
+        if written.startswith("\\") and written.lstrip("\\")[:1] in ("{", "[", "`", "~"):
+            text = written[1:]
+        return Said(self.dialect.form.unescape(text))
+
+    def in_blob(self, content: str) -> Call | Said | None:
+        """Read JSON that stands at the beginning of a text, perhaps in a fence."""
+        lead = _BLOB_LEAD.match(content)
+        start = lead.end() if lead else 0
+        if content[start : start + 1] not in ("{", "["):
+            return None
+        if content[start] == "[" and not _LIKE_BLOB.match(content[start:]):
+            found = calls.in_expression(content[start + 1 :])
+            return found[0] if found and found[1].lstrip().startswith((",", "]")) else None
+        try:
+            value = read_json(content[start:])
+        except BrokenJSONError as error:
+            if not _LIKE_BLOB.match(content[start:]):
+                return None
+            self.refuse(self.broken(error))
+        heard = calls.in_json(value.value, self.toolbox)
+        if heard is not None:
+            if value.repaired:
+                self.repairs.append(calls.JSON_MENDED)
+            self.rest = value.rest + self.rest
+        return heard
+
+    def broken(self, error: BrokenJSONError) -> str:
+        return self.say.cut_off if isinstance(error, CutOffJSONError) else self.say.bad_json
+
+    def called(self, name: str, body: str) -> Call:
+        """Return the call of a tool that the chat template names."""
+        try:
+            return Call(name, read_json(body).value)
+        except BrokenJSONError as error:
+            if body.startswith(("{", "[")):
+                self.refuse(self.broken(error))
+            return Call(name, body, written=True)
+
+    # Forms without labels.
+
+    def tagged(self, body: str, segments: Segments, end: int) -> Move | None:
+        """Read the first call in tags, if it comes before the first label."""
+        try:
+            for found in calls.in_tags(body, self.toolbox):
+                if found.start >= end:
+                    return None
+                before = body[: found.start]
+                line = before.rpartition("\n")[2].strip()
+                if segments.in_fence(found.start) or line.count("`") % 2:
+                    self.example = True
+                    continue
+                if line and not line.endswith((".", "!", "?", ":", "。", "：", ">", "```")):
+                    self.example = True
+                    continue
+                if (
+                    introduces_example(before)
+                    or found.rest.partition("\n")[0].strip("`~ <>/|[]")
+                    and line
+                ):
+                    self.example = True
+                    continue
+                self.thought = self.dialect.form.unescape(segments.thought(found.start))
+                self.rest = (
+                    re.sub(
+                        r"\A(?:\s|</[\w:]{1,30}>|<\|/?\w{1,30}\|>|<｜[^>]{1,40}>|[`\]})])*",
+                        "",
+                        found.rest[:400],
+                    )
+                    + found.rest[400:]
+                )
+                return self.settle(found.heard)
+        except BrokenJSONError as error:
+            self.refuse(self.broken(error))
+        return None
+
+    def blob(self, body: str, segments: Segments) -> Move | None:
+        """Read JSON without a label, if it is the step and not an example."""
+        for number, start in enumerate(_BLOB_START.finditer(body)):
+            at = start.end()
+            if number >= 8:
+                break
+            if not _LIKE_BLOB.match(body, at) and body[at] != "{":
+                continue
+            before = body[: start.start()]
+            if before.rpartition("\n")[2].count("`") % 2:
+                self.example = True
+                continue
+            try:
+                value = read_json(body[at:])
+            except BrokenJSONError as error:
+                if _LIKE_BLOB.match(body, at):
+                    self.refuse(self.broken(error))
+                continue
+            heard = calls.in_json(value.value, self.toolbox)
+            if heard is None:
+                continue
+            skipped = _AFTER_BLOB.match(value.rest)
+            rest = value.rest[skipped.end() :] if skipped else value.rest
+            said_before = segments.thought(start.start()).strip("`~ \n")
+            if introduces_example(before.rstrip("`~ \n") if "```" in before[-12:] else before) or (
+                rest and said_before and not _LIKE_BLOB.match(rest)
+            ):
+                self.example = True
+                continue
+            if value.repaired:
+                self.repairs.append(calls.JSON_MENDED)
+            self.repairs.append(NO_LABEL)
+            self.thought = self.dialect.form.unescape(
+                re.sub(r"(?:```|~~~)\w{0,10}\s{0,9}\Z", "", segments.thought(start.start()))
+            )
+            self.rest = rest
+            return self.settle(heard)
+        return None
+
+    def bare_line(self, body: str, segments: Segments) -> Move | None:
+        """Read a last line that is nothing but a call: `Finish[42]`, `search("x")`."""
+        head, _, line = body.rpartition("\n")
+        if introduces_example(head):
+            return None
+        in_fence = segments.in_fence(len(head))
+        if in_fence is not None:
+            head, line = body[: in_fence.start], body[in_fence.inner : in_fence.stop].strip()
+            if "\n" in line or introduces_example(head) or body[in_fence.end :].strip():
+                return None
+        line = line.strip().strip("`*_ ")
+        found = calls.in_brackets(line)
+        if found is None and line.startswith("["):
+            found = calls.in_expression(line[1:])
+        found = found or calls.in_expression(line)
+        if found is None or found[1].strip("`*_. ])"):
+            return None
+        name = found[0].name
+        finishes = (
+            calls.is_finish(bare(name), self.finish) and calls.EXPRESSION not in found[0].repairs
+        )
+        paper = self.brackets and not self.toolbox and bare(name) in ("Search", "Lookup")
+        if not (finishes or paper or (self.toolbox and resolve(name, self.toolbox))):
+            return None
+        self.repairs.append(NO_LABEL)
+        self.thought = self.dialect.form.unescape(segments.thought(len(head)))
+        return self.settle(found[0])
+
+    # Texts to read again in another shape.
+
+    def unquoted(self, body: str, segments: Segments) -> str | None:
+        """Return what stands inside a fence, or in block quotation, around the whole step."""
+        lines = [line for line in body.split("\n", 400) if line.strip()]
+        if lines and all(line.lstrip().startswith(">") for line in lines):
+            self.repairs.append(QUOTATION)
+            return "\n".join(re.sub(r"\A\s{0,8}>[ \t]?", "", line) for line in body.split("\n"))
+        acts = [label for label in segments.fenced if label.role in ("action", "answer")]
+        if acts:
+            fence = segments.in_fence(acts[0].start)
+            if (
+                fence is None
+                or body[fence.end :].strip()
+                or introduces_example(body[: fence.start])
+            ):
+                self.example = True
+                return None
+            self.repairs.append(FENCED)
+            return f"{body[: fence.start]}\n{body[fence.inner : fence.stop]}".strip()
+        self.example = self.example or any(label.quoted for label in segments.labels)
+        return None
+
+    def rewritten(self, body: str, segments: Segments) -> str | None:
+        """Return a text with weak labels made strong, or its one line broken at the labels."""
+        led = any(label.role == "thought" and not label.quoted for label in segments.labels)
+        action, given = (
+            segments.words.spelled["action"][0],
+            segments.words.spelled.get("input", ("Action Input",))[0],
+        )
+        answer = segments.words.spelled.get("answer", ("Final Answer",))[0]
+        actions, inputs, answers = (
+            segments.words.any_of(role) for role in ("action", "input", "answer")
+        )
+        bold = r"[*_#\- \t]{0,6}"
+        pair = re.search(
+            rf"^{bold}(?:{actions})[*_]{{0,2}}[ \t]{{1,3}}(?P<name>[^\n:：]{{1,64}})\n{{1,2}}{bold}(?:{inputs})[*_]{{0,2}}[ \t]{{1,3}}",
+            body,
+            re.MULTILINE | re.IGNORECASE,
+        )
+        if pair and segments.in_fence(pair.start()) is None:
+            self.repairs.append(LABELS)
+            return f"{body[: pair.start()]}{action}: {pair['name']}\n{given}: {body[pair.end() :]}"
+        if led:
+            weak = _WEAK_ACT.search(body)
+            if weak and segments.in_fence(weak.start()) is None:
+                self.repairs.append(WEAK)
+                return (
+                    f"{body[: weak.start()]}{action}: {weak['name']}\n{given}: {body[weak.end() :]}"
+                )
+            for pattern in (
+                re.compile(rf"^{bold}(?:{answers})[*_]{{0,2}}[ \t]{{1,3}}(?=\S)", re.MULTILINE),
+                _WEAK_ANSWER,
+            ):
+                weak = pattern.search(body)
+                if weak and segments.in_fence(weak.start()) is None:
+                    self.repairs.append(WEAK)
+                    return f"{body[: weak.start()]}{answer}: {body[weak.end() :]}"
+        unfolded = segments.words.unfolded(body, led)
+        if unfolded is not None:
+            self.repairs.append(ONE_LINE)
+            return unfolded
+        if getattr(self.dialect, "turns", ()) and (
+            said := _NO_TOOL.match(body.removeprefix(self.dialect.cue).lstrip())
+        ):
+            self.repairs.append(NO_TOOL)
+            rest = body.removeprefix(self.dialect.cue).lstrip()
+            return f"{said[0].strip()}\n{self.dialect.labels['final_answer']} {rest[said.end() :]}"  # type: ignore[attr-defined]
+        return None
+
+    # What the words come to.
+
+    def settle(self, heard: Call | Said) -> Move:
+        """Return the move that a call or an answer is."""
+        self.repairs += heard.repairs
+        if isinstance(heard, Said):
+            return self.answered(heard.given)
+        name = bare(heard.name)
+        own = bool(self.finish) and letters(name) == letters(self.finish)
+        if own or (calls.is_finish(name, self.finish) and name not in self.toolbox):
+            if not own or calls.EXPRESSION in heard.repairs:
+                self.repairs.append(_FINAL)
+            if heard.given is NotGiven:
+                self.refuse(self.say.empty_answer)
+            given = heard.given
+            if heard.positional is not None:
+                given = heard.positional[0] if len(heard.positional) == 1 else given
+            elif heard.written:
+                given = read_input(given, ToolSpec("", takes_text=True))[0] if given.strip() else ""
+            return self.answered(given)
+        return self.acted(heard)
+
+    def answered(self, given: Any) -> Answer:
+        text = tidy(_text_of(given))
+        if not text.strip("`*_\"' "):
+            self.refuse(self.say.empty_answer)
+        return Answer(text)
+
+    def acted(self, call: Call) -> Action:
+        tool = resolve(call.name, self.toolbox)
+        only = self.dialect.only_tool
+        if only is not None and tool is not None and letters(tool) == letters(only):
+            tool = only
+        if tool is None:
+            if is_echo(call.name):
+                self.refuse(self.say.echo)
+            if not self.toolbox or is_none(call.name) or not bare(call.name):
+                self.refuse(self.say.no_tool)
+            attempted = Action(bare(call.name), self.loosely(call))
+            raise _RefusalError(self.dialect.no_such_tool(self.words, attempted, self.toolbox))
+        if tool != call.name.strip():
+            self.repairs.append(f"The tool was named {call.name.strip()!r}.")
+        spec = self.toolbox.get(tool) or ToolSpec(tool)
+        try:
+            return Action(tool, self.given(call, spec))
+        except CutOffJSONError:
+            self.refuse(self.say.cut_off)
+        except BrokenJSONError:
+            self.refuse(self.say.bad_json)
+        except ArgumentsError as error:
+            self.refuse(self.say.bad_input.format(tool=tool, detail=error))
+
+    def given(self, call: Call, spec: ToolSpec) -> str | dict[str, Any]:
+        if call.given is NotGiven:
+            if spec.args is not None and not spec.args and not spec.takes_text:
+                return {}
+            self.refuse(self.say.no_input.format(tool=spec.name))
+        if call.positional is not None:
+            return bound(call.positional, call.given, spec)
+        if call.written:
+            given, repairs = read_input(call.given, spec)
+            self.repairs += repairs
+            return given
+        return fitted(call.given, spec)
+
+    def loosely(self, call: Call) -> str | dict[str, Any]:
+        """Return the input for a tool that is not known, as far as it can be read."""
+        try:
+            return "" if call.given is NotGiven else self.given(call, ToolSpec(call.name))
+        except ValueError:
+            return str(call.given)
+
+    def after_reasoning(self, body: str, reasoning: str) -> Move | None:
+        """Take plain words after a reasoning block as the answer, unless they may be a step."""
+        plain = body.removeprefix(self.dialect.cue).strip()
+        form = self.dialect.form
+        if self.example or form.is_in(plain) or form.is_escaped_in(plain) or not plain:
+            return None
+        if (
+            re.match(r"[\[{<`~]", plain)
+            or self.first_act(Segments(reasoning, self.dialect)) is not None
+        ):
+            return None
+        if any(name.casefold() in plain.casefold() for name in self.toolbox.names):
+            return None
+        self.repairs.append(AFTER_REASONING)
+        return Answer(plain)
+
+    def nothing(self, body: str, may_be_answer: bool) -> Misreading:
+        """Say why no step can be read."""
+        if self.example:
+            return Misreading(self.words, self.say.quoted)
+        like_data = re.match(r"[\[{<`~]|[\w.]{1,80}[\[(][^\n]{0,999}[\])]\Z", body)
+        if not may_be_answer or like_data or self.dialect.form.is_in(body):
+            return Misreading(self.words, self.say.no_form)
+        if self.dialect.form.is_escaped_in(body):
+            return Misreading(self.words, self.say.quoted)
+        return Prose(self.words, self.say.no_form)
+
+
+_ANSWER_KEYS = {"answer", "finalanswer", "output", "response", "text", "result", "content"}
+
+
+def _text_of(given: Any) -> str:
+    """Return the text of an answer that was given as a JSON value."""
+    if given is None or given == {} or given == []:
+        return ""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, dict) and len(given) == 1:
+        key, value = next(iter(given.items()))
+        if letters(key) in _ANSWER_KEYS and isinstance(value, str):
+            return value
+    return json.dumps(given, ensure_ascii=False)

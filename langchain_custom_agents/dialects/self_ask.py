@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import ClassVar
 
 from langchain_custom_agents.dialects.base import (
-    escape_rest,
+    match_answer,
     match_input,
-    match_rest,
+    write_answer,
     write_input,
 )
 from langchain_custom_agents.dialects.labelled import LabelledDialect
@@ -58,7 +58,7 @@ class SelfAsk(LabelledDialect):
             return self._write_thought(move.heard)
         lead = self._write_thought(thought)
         if isinstance(move, Answer):
-            return f"{lead}\n{self.final_answer} {escape_rest(self, move.text)}".rstrip()
+            return f"{lead}\n{self.final_answer} {write_answer(self, move.text)}".rstrip()
         if move.tool != self.only_tool:
             msg = (
                 f"This form names no tools: the tool must be {self.only_tool!r}, not {move.tool!r}."
@@ -75,7 +75,7 @@ class SelfAsk(LabelledDialect):
         if thought is None:
             return None
         if parts[3] == self.final_answer:
-            answer = match_rest(self, parts[4].strip())
+            answer = match_answer(self, parts[4].strip())
             return (thought, Answer(answer)) if answer else None
         given = match_input(self, parts[4].strip())
         if parts[3] != self.action or given is None:

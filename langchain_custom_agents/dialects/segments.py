@@ -1,0 +1,243 @@
+"""Where the labels of a step stand in a text, and what is only quoted there."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from langchain_custom_agents.dialects.form import VOCABULARY, plain_word, words_pattern
+
+if TYPE_CHECKING:
+    from langchain_custom_agents.dialects.base import Dialect
+
+_FENCE = re.compile(
+    r"^(?P<lead>[^\n`~]{0,60}?[:：])?[ \t]{0,8}(?P<mark>`{3,9}|~{3,9})"
+    r"[ \t]{0,3}(?P<lang>[\w+#.\-]{0,20})[ \t]{0,9}$",
+    re.MULTILINE,
+)
+_EXAMPLE = re.compile(
+    r"for example|for instance|\be\.g\.|an example|such as|instructions? (?:say|said|tell|show)"
+    r"|prompt (?:say|said|tell|show)|(?:format|form|syntax|template) (?:is|was|looks|would be|I (?:must|should))"
+    r"|(?:could|would|might) (?:say|write|answer|reply|respond|look|be|use)|like this|as follows"
+    r"|(?:said|asked|told|wrote|written)\b|例えば|たとえば|の例|形式は|例如|比如|格式是|格式为",
+    re.IGNORECASE,
+)
+_ROLES = {
+    "question": "question",
+    "thought": "thought",
+    "action": "action",
+    "action_input": "input",
+    "observation": "observation",
+    "final_answer": "answer",
+}
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of each role, as one dialect has them: its own first, then all others.
+
+    Args:
+        roles: The role of each word, normalised.
+        spelled: The words of each role.
+    """
+
+    roles: Mapping[str, str]
+    spelled: Mapping[str, tuple[str, ...]]
+
+    @staticmethod
+    def of(dialect: "Dialect") -> "Words":
+        """Return the words of a dialect."""
+        labels = getattr(dialect, "labels", {"thought": dialect.cue})
+        turns = tuple(getattr(dialect, "turns", ()))
+        asks = dialect.only_tool is not None
+        return _words(tuple(labels.items()), turns, asks)
+
+    def any_of(self, *roles: str) -> str:
+        """Return a pattern for the words of some roles."""
+        return words_pattern(word for role in roles for word in self.spelled.get(role, ()))
+
+    def unfolded(self, text: str, loose: bool) -> str | None:
+        """Return a text whose step stands on one line with line breaks before its labels.
+
+        Args:
+            text: The text.
+            loose: Whether a label may follow anything, rather than the end of a sentence.
+
+        Returns:
+            The text; None if no whole step stands within a line.
+        """
+        start, given, later = self._folded
+        for found in islice(start.finditer(text), 16):
+            before = text[: found.end("before")]
+            line = before.rpartition("\n")[2]
+            if (loose or found["before"] in ".!?。！？…") and line.count("`") % 2 == 0:
+                rest = given.sub("\n", text[found.end() :], count=1)
+                return f"{before}\n{later.sub(chr(10), rest)}"
+        return None
+
+    @cached_property
+    def _folded(self) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+        action, given, answer = self.any_of("action"), self.any_of("input"), self.any_of("answer")
+        act = rf"(?:{action})\s?\d{{0,3}}[:：]\s{{0,3}}[^\n:：\[\]]{{1,64}}?"
+        later = self.any_of("observation", "thought", "question")
+        return (
+            re.compile(
+                rf"(?P<before>\S)[ \t]{{1,9}}"
+                rf"(?=(?:{answer})\s?[:：]|{act}(?:[ \t]{{1,9}}(?:{given})\s?[:：]|\[))"
+            ),
+            re.compile(rf"[ \t]{{1,9}}(?=(?:{given})\s?[:：])"),
+            re.compile(rf"[ \t]{{1,9}}(?=(?:{later})\s?\d{{0,3}}[:：])"),
+        )
+
+
+@lru_cache(maxsize=64)
+def _words(labels: tuple[tuple[str, str], ...], turns: tuple[str, ...], asks: bool) -> Words:
+    roles: dict[str, str] = {}
+    spelled: dict[str, tuple[str, ...]] = {}
+
+    def learn(word: str, role: str) -> None:
+        word = word.rstrip(":： ")
+        if plain_word(word) not in roles:
+            roles[plain_word(word)] = role
+            spelled[role] = (*spelled.get(role, ()), word)
+
+    for name, label in labels:
+        learn(label, "follow_up" if asks and name == "action" else _ROLES.get(name, name))
+    for label in turns:
+        learn(label, "question")
+    for role, words in VOCABULARY.items():
+        for word in words:
+            learn(word, "thought" if word.startswith("Are follow up") else role)
+    return Words(roles, spelled)
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label in a text.
+
+    Args:
+        start: Where it begins.
+        end: Where its content begins.
+        role: What it stands for.
+        quoted: Whether it stands in a block quotation.
+    """
+
+    start: int
+    end: int
+    role: str
+    quoted: bool = False
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A fenced block: where it begins, where its content begins and ends, where it ends."""
+
+    start: int
+    inner: int
+    stop: int
+    end: int
+    after_label: bool = False
+
+
+class Segments:
+    """A text with its labels, and its fenced blocks, in which labels are quotations.
+
+    Args:
+        text: The text.
+        dialect: The dialect whose labels come first.
+    """
+
+    def __init__(self, text: str, dialect: "Dialect") -> None:
+        self.words = Words.of(dialect)
+        self.text, self.fences = _without_strays(text)
+        self.mended = self.text != text
+        starts = [fence.start for fence in self.fences]
+        self.labels: list[Label] = []
+        self.fenced: list[Label] = []
+        for start, end, word in dialect.form.labels(self.text):
+            role = self.words.roles.get(word)
+            if role is None:
+                continue
+            at = bisect_right(starts, start) - 1
+            label = Label(start, end, role, ">" in self.text[start:end])
+            hidden = at >= 0 and self.fences[at].inner <= start < self.fences[at].end
+            (self.fenced if hidden else self.labels).append(label)
+
+    def content(self, index: int) -> str:
+        """Return what stands under a label."""
+        return self.text[self.labels[index].end : self.stop(index)]
+
+    def stop(self, index: int) -> int:
+        """Return where the content of a label ends."""
+        following = self.labels[index + 1 : index + 2]
+        return following[0].start if following else len(self.text)
+
+    def thought(self, before: int) -> str:
+        """Return the reasoning before a position, without labels and a repeated question."""
+        parts, at, role = [], 0, "thought"
+        for label in self.labels:
+            if label.start >= before:
+                break
+            if role != "question":
+                parts.append(self.text[at : label.start].strip())
+            at, role = label.end, label.role
+        if role != "question":
+            parts.append(self.text[at:before].strip())
+        return "\n".join(part for part in parts if part.strip("`~*_# \n"))
+
+    def in_fence(self, at: int) -> Fence | None:
+        """Return the fenced block around a position."""
+        return next((fence for fence in self.fences[:64] if fence.start <= at < fence.end), None)
+
+
+def introduces_example(before: str) -> bool:
+    """Tell whether a text ends by introducing an example.
+
+    Example:
+        >>> introduces_example("For example, you could write:")
+        True
+        >>> introduces_example("I need an example of a fable.")
+        False
+    """
+    line = before.rstrip()[-300:].rpartition("\n")[2].rstrip("`*_~ ")
+    return line.endswith((":", "：", '"', "“", "「")) and bool(_EXAMPLE.search(line))
+
+
+def _without_strays(text: str, left: int = 2) -> tuple[str, tuple[Fence, ...]]:
+    """Pair the fences of a text; one without a partner at its beginning or end is removed."""
+    opened: re.Match[str] | None = None
+    pairs: list[tuple[re.Match[str], re.Match[str]]] = []
+    strays: list[re.Match[str]] = []
+    for found in _FENCE.finditer(text):
+        if opened is None:
+            opened = found
+        elif found["lang"] or found["lead"]:
+            strays.append(opened)
+            opened = found
+        else:
+            pairs.append((opened, found))
+            opened = None
+    if opened is not None:
+        strays.append(opened)
+    for stray in (strays[:1] + strays[1:][-1:]) if left else ():
+        outer = not text[: stray.start()].strip() or not text[stray.end() :].strip()
+        if (
+            outer
+            and not stray["lead"]
+            and not (stray["lang"] and text[stray.end() :].lstrip()[:1] in "{[")
+        ):
+            rest = text[: stray.start()] + text[stray.end() :]
+            return _without_strays(rest.strip(), left - 1)
+    return text, tuple(
+        Fence(
+            start=opening.start("mark"),
+            inner=opening.end(),
+            stop=closing.start(),
+            end=closing.end(),
+            after_label=bool(opening["lead"]),
+        )
+        for opening, closing in pairs
+    )
