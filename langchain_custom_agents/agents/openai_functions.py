@@ -59,6 +59,8 @@ from langchain_custom_agents.dialects import (
     Toolbox,
     ToolSpec,
 )
+from langchain_custom_agents.dialects.arguments import fitted, read_arguments
+from langchain_custom_agents.dialects.names import resolve
 from langchain_custom_agents.loop import CORRECTION, Step
 
 Mode = Literal["tools", "functions"]
@@ -171,22 +173,17 @@ class OpenAIFunctionsOutputParser(KnownFields, OpenAIFunctionsAgentOutputParser)
 
     def _given(self, call: Mapping[str, Any], message: AIMessage) -> tuple[str, Any]:
         """Return the tool that a call means, and its input."""
-        name = self._meant(call.get("name") or "")
-        spec, args = self.tools.get(name) or ToolSpec(name), call.get("args")
+        said, args = call.get("name") or "", call.get("args")
+        name = resolve(said, self.tools) or said
+        spec = self.tools.get(name) or ToolSpec(name)
         if isinstance(args, str) or args is None:
-            read = read_arguments(args or "", spec)
-            if read is None:
-                reason = f"the arguments of {name} cannot be read: {_shortened(args or '')}"
-                raise self.misread(reason, as_said(message))
-            args = read
+            try:
+                read = _object(args) or read_arguments(args, spec)
+            except ValueError as error:
+                reason = f"the arguments of {name} cannot be read ({error}): {_shortened(args)}"
+                raise self.misread(reason, as_said(message)) from error
+            return name, _unpacked(read, spec)
         return name, _unpacked(args, spec)
-
-    def _meant(self, name: str) -> str:
-        """Return the tool of this name, or the only one that is spelled nearly so."""
-        if name in self.tools or not self.tools:
-            return name
-        near = [known for known in self.tools.names if _letters(known) == _letters(name)]
-        return near[0] if len(near) == 1 else name
 
     def _actions(
         self,
@@ -212,6 +209,21 @@ class OpenAIFunctionsOutputParser(KnownFields, OpenAIFunctionsAgentOutputParser)
         return actions[0] if len(actions) == 1 else actions
 
 
+def _object(arguments: str | None) -> dict[str, Any] | None:
+    r"""Return arguments that are valid JSON as they are; None if they have to be read.
+
+    A form feed or a backspace in them was no such thing, but a backslash: `\frac`, `\beta`.
+    """
+    try:
+        given = json.loads(arguments or "")
+    except ValueError:
+        return None
+    doubtful = not isinstance(given, dict) or re.search(
+        r"(?<!\\)(?:\\\\)*\\[bf][a-z]", arguments or ""
+    )
+    return None if doubtful else given
+
+
 def _unpacked(args: Any, spec: ToolSpec) -> Any:
     """Return arguments in the shape the tool takes: one text for a tool that takes one text."""
     if isinstance(args, str):
@@ -226,7 +238,10 @@ def _unpacked(args: Any, spec: ToolSpec) -> Any:
         only = next(iter(args.values()))
         if isinstance(only, str):
             return only
-    return spec.fit(args)
+    try:
+        return fitted(args, spec)
+    except ValueError:
+        return args  # The tool itself says best what it misses.
 
 
 def _mended(message: AIMessage, given: Sequence[tuple[str, Any]]) -> AIMessage:
@@ -247,29 +262,8 @@ def _mended(message: AIMessage, given: Sequence[tuple[str, Any]]) -> AIMessage:
     return message.model_copy(update=update)
 
 
-def read_arguments(text: str, spec: ToolSpec) -> dict[str, Any] | str | None:
-    """Read arguments as a model wrote them."""
-    try:
-        given = json.loads(text.strip() or "{}", strict=False)
-    except ValueError:
-        if text.lstrip().startswith(("{", "[")):
-            return None
-        given = text
-    if given is None or isinstance(given, dict):
-        return given or {}
-    text = given if isinstance(given, str) else text
-    if spec.takes_text:
-        return text
-    named = list(spec.args or ())
-    return {named[0]: text} if len(named) == 1 else None
-
-
-def _letters(name: str) -> str:
-    """Return what is left of a name without mark-up, case and a namespace before it."""
-    return re.sub(r"[\W_]+", "", name.rpartition(".")[2]).casefold()
-
-
-def _shortened(text: str) -> str:
+def _shortened(text: Any) -> str:
+    text = str(text or "nothing")
     return text if len(text) <= 200 else f"{text[:200]}…"
 
 

@@ -423,6 +423,46 @@ def test_arguments_that_crash_stock_do_not(calculator, arguments):
     assert parser.invoke(legacy(arguments)).tool == "Calculator"
 
 
+def test_valid_arguments_are_taken_to_the_letter(calculator):
+    """A line break before a word stays one; only what JSON makes a form feed was a backslash."""
+    for arguments, expected in (
+        (r'{"__arg1": "x\neq = 1"}', "x\neq = 1"),
+        (r'{"__arg1": "\frac{1}{2}"}', r"\frac{1}{2}"),
+    ):
+        agent, _ = agent_of([legacy(arguments)], [calculator])
+
+        assert agent.plan([], input="?").tool_input == expected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '<tool_call>\n{"name": "weather", "arguments": {"city": "京都"}}\n</tool_call>',
+        '{"name": "weather", "parameters": {"city": "京都"}}',
+        '<|python_tag|>{"name": "weather", "parameters": {"city": "京都"}}',
+        '[TOOL_CALLS] [{"name": "weather", "arguments": {"city": "京都"}}]',
+    ],
+)
+def test_a_call_that_a_server_left_in_the_words_is_a_call_where_stock_answers_it(words):
+    """Stock hands the call of an open model to the user as the answer; ours runs it."""
+    assert parse_ai_message_to_tool_action(AIMessage(words)).return_values == {"output": words}
+    agent, model = agent_of([words, DONE], [weather])
+
+    result = AgentExecutor(agent=agent, tools=[weather]).invoke({"input": "?"})
+
+    assert result["output"] == DONE.content
+    assert model.prompts[1][-1].content == "sunny in 京都 for 1 days"
+    assert_in_order(model.prompts[1])
+
+
+def test_a_call_in_the_words_that_cannot_be_read_is_asked_for_again():
+    """A call that breaks off in the words is neither run nor handed to the user."""
+    agent, _ = agent_of(['<tool_call>{"name": "weather", "arguments": {"ci'], [weather])
+
+    with pytest.raises(OutputParserException, match="a tool call stands in its words"):
+        agent.plan([], input="?")
+
+
 def test_several_and_no_arguments(calculator):
     """A tool with several arguments is given an object, one with none an empty one."""
     agent, _ = agent_of(
