@@ -114,6 +114,17 @@ class DialectAgent(BaseModel):
             "observation_prefix": f"{self.dialect.observation} ",
         }
 
+    @property
+    def _agent_type(self) -> str:
+        """The name of the agent type that this agent is of."""
+        from langchain_custom_agents.agents.types import AGENTS
+
+        for kind, row in AGENTS.items():
+            if isinstance(self, row.agent) and type(self.dialect) is type(row.dialect):
+                return kind.value
+        msg = f"{type(self).__name__} with a dialect of your own is of no agent type."
+        raise NotImplementedError(msg)
+
     def save(self, file_path: Path | str) -> None:
         """Save the agent without model and tools; see `saving.save_agent`."""
         from langchain_custom_agents.agents.saving import save_agent
@@ -131,8 +142,8 @@ class DialectAgent(BaseModel):
         run = manager.on_chain_start(None, heard, name=chain.get_name())
         try:
             prompt = self._prompt(heard)
-            if chain.verbose:
-                run.on_text(f"Prompt after formatting:\n{prompt.to_string()}", end="\n")
+            said = f"Prompt after formatting:\n{prompt.to_string()}"
+            run.on_text(said, end="\n", verbose=chain.verbose)
             config: RunnableConfig = {"callbacks": run.get_child()}
             words = say(
                 *(chain.llm, prompt, self.stop_sequences, config, chain.llm_kwargs),
@@ -155,8 +166,8 @@ class DialectAgent(BaseModel):
         run = await manager.on_chain_start(None, heard, name=chain.get_name())
         try:
             prompt = self._prompt(heard)
-            if chain.verbose:
-                await run.on_text(f"Prompt after formatting:\n{prompt.to_string()}", end="\n")
+            said = f"Prompt after formatting:\n{prompt.to_string()}"
+            await run.on_text(said, end="\n", verbose=chain.verbose)
             config: RunnableConfig = {"callbacks": run.get_child()}
             words = await asay(
                 *(chain.llm, prompt, self.stop_sequences, config, chain.llm_kwargs),
