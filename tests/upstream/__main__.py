@@ -65,7 +65,8 @@ def main(arguments: list[str]) -> int:
         print("No test held for stock: the tests were not found or could not run.")
     print(
         f"langchain-classic {wanted}: {len(held)} tests hold for stock, "
-        f"{len(held) - len(lost)} of them for ours, {len(lost - set(unexpected))} differ as listed, "
+        f"{len(held) - len(lost)} of them for ours, "
+        f"{len(lost - set(unexpected))} differ as listed, "
         f"{len(unexpected)} unexpectedly."
     )
     return 1 if unexpected or stale or not held else 0
