@@ -157,7 +157,7 @@ class Dialect(ABC):
     def observe(self, observation: Any) -> str:
         """Write an observation. Whatever counts as form in it is escaped: it cannot speak."""
         text = observation if isinstance(observation, str) else str(observation)
-        return f"{self.observation} {self.form.escape(tidy(text))}".rstrip()
+        return f"{self.observation} {self.escape(tidy(text))}".rstrip()
 
     def step(self, thought: str, move: Move, observation: Any) -> str:
         """Write what one finished step adds to a prompt that ends with the cue."""

@@ -50,7 +50,7 @@ def test_a_round_that_finishes_calls_nothing():
 
 
 def test_a_misreading_becomes_part_of_the_transcript_and_is_asked_again():
-    """The model sees its words and what was wrong with them; the step that follows is the only one."""
+    """The model sees its words and what was wrong; the step that follows is the only one."""
     transcript = []
     flow = turn(transcript, Reask())
     advance(flow)

@@ -230,7 +230,7 @@ def invoice_tools():
 
 @EXECUTORS
 def test_invoices_with_labels_in_japanese(executor_class, invoice_tools):
-    """思考 / 行動 / 観察 and 完了: amounts stay integers, the invented one is cut, 21100 comes out."""
+    """Amounts stay integers, the invented one is cut, and 完了[21100] comes out."""
     llm = ScriptedLLM(INVOICES_SAID)
     agent = ReActAgent.from_llm_and_tools(llm, invoice_tools, dialect=IN_JAPANESE)
     executor = executor_class(agent=agent, tools=invoice_tools, return_intermediate_steps=True)
@@ -252,7 +252,7 @@ def test_invoices_with_labels_in_japanese(executor_class, invoice_tools):
 
 
 def test_invoices_one_step_at_a_time_by_hand(invoice_tools):
-    """plan runs no tool; the tool's `run` takes the agent's prefixes; steps are fed back by hand."""
+    """plan runs no tool; the tool takes the agent's prefixes; steps are fed back by hand."""
     agent = ReActAgent.from_llm_and_tools(
         ScriptedLLM(INVOICES_SAID), invoice_tools, dialect=IN_JAPANESE
     )

@@ -166,7 +166,7 @@ def test_a_correction_is_not_streamed():
     """Streams hold actions, steps and the answer, and no correction."""
     chunks = list(make(["Action: Fly\nAction Input: x", LOOK, KNOW]).stream({"input": "?"}))
 
-    assert [sorted(chunk)[0] for chunk in chunks] == ["actions", "messages", "messages"]
+    assert [min(chunk) for chunk in chunks] == ["actions", "messages", "messages"]
     assert CORRECTION not in str(chunks)
 
 
@@ -433,9 +433,7 @@ def test_stock_agents_run_in_ours():
 def test_parallel_calls_run_side_by_side():
     """Two calls of one reply overlap: each waits for the other."""
     together = threading.Barrier(2, timeout=10)
-    tools = [
-        Tool(name, lambda text: together.wait() and "a" or "b", "waits") for name in ("A", "B")
-    ]
+    tools = [Tool(name, lambda text: str(together.wait()), "waits") for name in ("A", "B")]
     call = [
         {"name": name, "args": {"__arg1": "x"}, "id": name, "type": "tool_call"} for name in "AB"
     ]

@@ -168,7 +168,7 @@ def test_dialect_and_output_parser_must_agree(search):
 
 @pytest.mark.parametrize("names", [["Search", "Search"], ["Final Answer"], ["a\nb"], ["[Search]"]])
 def test_tools_that_cannot_be_told_apart_or_written_are_refused(names):
-    """Two tools of one name, or a name that the form cannot hold, are refused when the agent is made."""
+    """Two tools of one name, or a name that the form cannot hold, are refused at once."""
     tools = [Tool(name, str, "does it") for name in names]
 
     with pytest.raises(ValueError, match="name"):
@@ -176,7 +176,7 @@ def test_tools_that_cannot_be_told_apart_or_written_are_refused(names):
 
 
 def test_stop_sequences_are_dropped_where_a_model_refuses_them(search):
-    """A call that fails naming stop is repeated once without it, and the model is not sent it again."""
+    """A call that fails naming stop is repeated without it, and it is not sent again."""
     llm = ScriptedLLM([LOOK, KNOW], refuses_stop=True)
     agent = ReActAgent.from_llm_and_tools(llm, [search])
     agent.plan([], input="How old?")
@@ -252,7 +252,7 @@ def test_a_missing_input_is_named(search):
 
 
 def test_generate_gives_the_best_answer_from_what_was_found(search):
-    """At a limit the model is asked once more, told that no tool can be used; the answer is marked."""
+    """At a limit the model is asked once more, without tools; the answer is marked."""
     llm = ScriptedLLM([KNOW])
     agent = ReActAgent.from_llm_and_tools(llm, [search])
     steps = [(AgentAction("Search", "Hiroko", LOOK), "hiroko is 10 years old")]
