@@ -13,6 +13,10 @@ import numpy.typing as npt
 __all__ = ["checked_ids", "checked_metadata", "checked_vectors", "refuse_unknown", "whole_number"]
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_SIMPLE = (str, int, float, bool, type(None))
+
+
 def refuse_unknown(where: str, given: Iterable[str], known: Iterable[str]) -> None:
     """Refuse keywords nobody reads, and suggest the one that was meant.
 
@@ -94,9 +98,15 @@ def _as_json(metadata: Mapping[str, Any] | None, number: int) -> str:
     if not isinstance(metadata, Mapping):
         msg = f"metadatas[{number}] must be a mapping, not {metadata!r}."
         raise ValueError(msg)  # noqa: TRY004
-    plain = {key: _plain(value, f"metadatas[{number}][{key!r}]") for key, value in metadata.items()}
-    _refuse_odd_keys(metadata, f"metadatas[{number}]")
-    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+    if not all(type(key) is str and type(value) in _SIMPLE for key, value in metadata.items()):
+        metadata = _plain(metadata, f"metadatas[{number}]")
+    try:
+        written = _ENCODE(metadata)
+    except ValueError:
+        written = _ENCODE(_plain(metadata, f"metadatas[{number}]"))
+    if not written.isascii():
+        _plain(metadata, f"metadatas[{number}]")
+    return written
 
 
 def _plain(value: Any, where: str) -> Any:
@@ -179,12 +189,19 @@ def checked_vectors(
             f"{matrix.shape[1]}. Use the embeddings the store was made with, or make a new store."
         )
         raise ValueError(msg)
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-    if len(bad):
-        msg = f"The {what} at place {bad[0]} holds NaN or infinity, so nothing could find it."
-        raise ValueError(msg)
+    # A sum is finite only if everything in it is; looking closer costs more and is rare.
+    squares = np.einsum("ij,ij->i", matrix, matrix)
+    if not np.isfinite(squares).all():
+        bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
+        if len(bad):
+            msg = f"The {what} at place {bad[0]} holds NaN or infinity, so nothing could find it."
+            raise ValueError(msg)
     if normalise:
-        lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
-        lengths[lengths == 0] = 1.0  # a zero vector stays one, at 0 from everything
-        matrix = (matrix / lengths).astype(np.float32)
+        odd = ~((squares > 1e-30) & (squares < 1e30))
+        lengths = np.sqrt(squares, where=~odd, out=np.ones_like(squares))
+        if odd.any():
+            # Float32 cannot square these; a zero vector stays one, at 0 from everything.
+            exact = np.linalg.norm(matrix[odd].astype(np.float64), axis=1, keepdims=True)
+            matrix[odd] = matrix[odd] / np.where(exact == 0, 1.0, exact)
+        matrix /= lengths[:, None]
     return matrix

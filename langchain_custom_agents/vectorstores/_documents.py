@@ -133,6 +133,7 @@ class Documents:
         self._open.append(connection)
         if write:
             connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA cache_size = -32000")  # kB, used up only by large writes
             connection.execute(f"PRAGMA synchronous = {'FULL' if self._fsync else 'NORMAL'}")
         return connection
 

@@ -26,12 +26,15 @@ def terms(text: str) -> str:
     """Return a text as the words it is found by, separated by spaces.
 
     Japanese, Chinese, Korean, Thai and the like are cut into overlapping pairs of characters,
-    which needs no dictionary and measured best (docs/faiss-store.md).
+    which needs no dictionary and measured best (docs/faiss-store.md). What this returns is part
+    of the folder format: a document is taken out of the full-text index by the same words.
 
     Example:
         >>> terms("The cat, 東京都")
         'the cat 東京 京都 都'
     """
+    if text.isascii():
+        return text.replace("\0", " ")  # which SQLite's tokenizer cuts as we would
     return " ".join(
         piece
         for run in _TOKEN.findall(_plain(text))

@@ -34,7 +34,7 @@ SAVE = 8_192
 
 _GATHER = 50_000  # a filter that leaves fewer is answered by looking at each one
 _BLOCK = 65_536
-_TRAINING = 65_536
+_TRAINING = 16_384
 
 
 class VectorFile:
@@ -264,7 +264,7 @@ class VectorIndex:
         self._tier = tier
         self._fsync = fsync
         self._lock = threading.Lock()
-        self._file = VectorFile(self._vectors_path(1), dimension)
+        self._buffers: dict[int, VectorFile] = {}
         self._snapshot: Snapshot | None = None
 
     @property
@@ -274,18 +274,14 @@ class VectorIndex:
 
     def write(self, state: State, vectors: Floats) -> None:
         """Write vectors behind the last row (the caller holds the writer's place)."""
-        path = self._vectors_path(state.generation)
-        file = VectorFile(path, self._dimension) if path else self._file
-        file.write(state.rows, vectors, fsync=self._fsync)
+        self._file(state.generation).write(state.rows, vectors, fsync=self._fsync)
 
     def rewrite(self, snapshot: Snapshot, rows: Rows) -> None:
         """Write the next generation: only these rows, in this order."""
-        file = VectorFile(self._vectors_path(snapshot.state.generation + 1), self._dimension)
+        file = self._file(snapshot.state.generation + 1)
         for start in range(0, len(rows), _BLOCK):
             block = snapshot.vectors[rows[start : start + _BLOCK]]
             file.write(start, block, fsync=self._fsync)
-        if self._folder is None:
-            self._next = file
 
     def snapshot(self, state: State, dead_since: Any) -> Snapshot:
         """Return the vectors as of a commit, doing only what changed since the last one.
@@ -320,12 +316,7 @@ class VectorIndex:
             codes, seen, dead = None, {}, 0
         alive[list(gone)] = False
         dead += len(gone)
-        file = self._file
-        if self._folder is not None:
-            file = VectorFile(self._vectors_path(state.generation), self._dimension)
-        elif old is not None and old.state.generation != state.generation:
-            file = self._file = self._next
-        vectors = file.view(state.rows)
+        vectors = self._file(state.generation).view(state.rows)
         if self._wants_codes(state.rows):
             codes = self._codes(codes, state, vectors)
         return Snapshot(state, self._metric, vectors, alive, dead, codes, seen)
@@ -363,6 +354,9 @@ class VectorIndex:
     def tidy(self, state: State) -> None:
         """Remove files that no commit speaks of any more."""
         if self._folder is None:
+            for generation in [*self._buffers]:
+                if generation != state.generation:
+                    del self._buffers[generation]
             return
         keep = {
             self._vectors_path(state.generation),
@@ -373,6 +367,11 @@ class VectorIndex:
                 if path not in keep:
                     with suppress(OSError):  # still open elsewhere, on Windows
                         path.unlink()
+
+    def _file(self, generation: int) -> VectorFile:
+        if self._folder is not None:
+            return VectorFile(self._vectors_path(generation), self._dimension)
+        return self._buffers.setdefault(generation, VectorFile(None, self._dimension))
 
     def _vectors_path(self, generation: int) -> Path | None:
         return None if self._folder is None else self._folder / f"vectors-{generation}.f32"

@@ -379,7 +379,8 @@ class FAISSStore(VectorStore):
             cast("VectorIndex", self._index).rewrite(snapshot, rows)
             self._documents.renumber(connection, rows.tolist())
             self._documents.committed(connection)
-        self._published(tidy=True)
+        self._published()
+        self._tidy()
         return snapshot.dead
 
     def _write(self, batch: "_Batch", vectors: Any) -> None:
@@ -403,7 +404,7 @@ class FAISSStore(VectorStore):
             self._documents.committed(connection)
         self._published()
 
-    def _published(self, *, tidy: bool = False) -> None:
+    def _published(self) -> None:
         """Bring the index up to the commit just made, and the files after it."""
         with self._documents.reading() as connection:
             state = self._documents.state(connection)
@@ -414,8 +415,6 @@ class FAISSStore(VectorStore):
             self.compact()
         elif snapshot.unsaved() >= max(SAVE, len(snapshot.vectors) // 8):
             self._save_codes()
-        if tidy and self._index is not None:
-            self._index.tidy(state)
 
     def _save_codes(self) -> None:
         if self._path is None or self._read_only:
@@ -428,7 +427,12 @@ class FAISSStore(VectorStore):
                 return
             covered = index.save_codes(snapshot)
             self._documents.encoded(connection, covered)
-        index.tidy(state._replace(codes=covered))
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Remove files that no commit speaks of; nobody can be writing one meanwhile."""
+        with self._documents.writing() as connection:
+            cast("VectorIndex", self._index).tidy(self._documents.state(connection))
 
     # Reading.
 
@@ -766,11 +770,11 @@ class FAISSStore(VectorStore):
                 dimension = self._documents.manifest(connection).get("dimension")
         else:
             dimension = self._index.dimension
-            with suppress(TypeError, ValueError):  # which the long way round puts into words
-                made = np.array(vector, np.float32)
-                length = float(made @ made) ** 0.5 if made.shape == (dimension,) else 0.0
-                if 1e-12 < length < 1e12:
-                    return made / np.float32(length) if self._metric == "cosine" else made
+        with suppress(TypeError, ValueError):  # which the long way round puts into words
+            made = np.array(vector, np.float32)
+            length = float(made @ made) ** 0.5 if made.shape == (dimension,) else 0.0
+            if 1e-12 < length < 1e12:
+                return made / np.float32(length) if self._metric == "cosine" else made
         matrix = checked_vectors(
             [vector], 1, dimension, normalise=self._metric == "cosine", what="query vector"
         )
@@ -895,10 +899,11 @@ class FAISSStore(VectorStore):
         return partial(relevance, metric=self._metric)
 
     def _snapshot(self, connection: Any, state: State) -> Snapshot | None:
-        if state.rows == 0:
-            return None
         if self._index is None:
-            self._vectors(self._documents.manifest(connection)["dimension"])
+            dimension = self._documents.manifest(connection).get("dimension")
+            if dimension is None:
+                return None
+            self._vectors(dimension)
         dead_since = partial(self._documents.dead_since, connection)
         return cast("VectorIndex", self._index).snapshot(state, dead_since)
 
