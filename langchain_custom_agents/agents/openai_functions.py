@@ -178,11 +178,10 @@ class OpenAIFunctionsOutputParser(KnownFields, OpenAIFunctionsAgentOutputParser)
         spec = self.tools.get(name) or ToolSpec(name)
         if isinstance(args, str) or args is None:
             try:
-                read = _object(args) or read_arguments(args, spec)
+                args = _arguments(args or "", spec)
             except ValueError as error:
                 reason = f"the arguments of {name} cannot be read ({error}): {_shortened(args)}"
                 raise self.misread(reason, as_said(message)) from error
-            return name, _unpacked(read, spec)
         return name, _unpacked(args, spec)
 
     def _actions(
@@ -209,19 +208,26 @@ class OpenAIFunctionsOutputParser(KnownFields, OpenAIFunctionsAgentOutputParser)
         return actions[0] if len(actions) == 1 else actions
 
 
-def _object(arguments: str | None) -> dict[str, Any] | None:
-    r"""Return arguments that are valid JSON as they are; None if they have to be read.
+def _arguments(written: str, spec: ToolSpec) -> dict[str, Any] | str:
+    r"""Read arguments: as they are, if they are valid JSON.
 
     A form feed or a backspace in them was no such thing, but a backslash: `\frac`, `\beta`.
+
+    Raises:
+        ValueError: If it cannot be known what was meant.
     """
     try:
-        given = json.loads(arguments or "")
+        given = json.loads(written)
     except ValueError:
-        return None
-    doubtful = not isinstance(given, dict) or re.search(
-        r"(?<!\\)(?:\\\\)*\\[bf][a-z]", arguments or ""
-    )
-    return None if doubtful else given
+        given = None
+    if isinstance(given, dict) and not re.search(r"(?<!\\)(?:\\\\)*\\[bf][a-z]", written):
+        return given
+    if written.strip() and not re.search(r"\w", written):
+        if spec.takes_text:
+            return written.strip()
+        msg = "they hold no word"
+        raise ValueError(msg)
+    return read_arguments(written, spec)
 
 
 def _unpacked(args: Any, spec: ToolSpec) -> Any:

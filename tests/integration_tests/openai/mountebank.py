@@ -29,6 +29,10 @@ def _send(method: str, url: str, body: Any = None) -> Any:
         return json.loads(reply.read() or b"null")
 
 
+def _kind_of(body: Any) -> str:
+    return "text/event-stream" if isinstance(body, str) else "application/json"
+
+
 class Mountebank:
     """A running mountebank.
 
@@ -41,12 +45,15 @@ class Mountebank:
         self.port = 0
 
     def serve(self, *bodies: Any) -> str:
-        """Answer the next requests with these bodies, in order; return the address to ask."""
+        """Answer the next requests with these bodies, in order; return the address to ask.
+
+        Args:
+            *bodies: The bodies. Data is sent as JSON, text as a stream of events.
+        """
         self.forget()
         self.port = free_port()
         replies = [
-            {"is": {"headers": {"Content-Type": "application/json"}, "body": body}}
-            for body in bodies
+            {"is": {"headers": {"Content-Type": _kind_of(body)}, "body": body}} for body in bodies
         ]
         imposter = {
             "protocol": "http",

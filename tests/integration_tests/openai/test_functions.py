@@ -1,6 +1,7 @@
 """Legacy function calls, reasoning items and text completions, as mountebank answers them."""
 
 import json
+import re
 
 import pytest
 from langchain_core.tools import Tool
@@ -170,26 +171,38 @@ def test_reasoning_items_of_the_responses_api_travel_along(mountebank, calculato
     assert (items[-1]["call_id"], items[-1]["output"]) == ("call_1", "Answer: 42435")
 
 
-def completion(text):
-    """Return the body of a text completion."""
+ACT = "I compute\nAction: Calculator\nAction Input: 123 * 345\n"
+ANSWER = f"I know\nFinal Answer: {SAID}"
+
+
+def part(text, finish_reason):
+    """Return a text completion, or a part of its stream."""
+    choice = {"index": 0, "finish_reason": finish_reason, "logprobs": None, "text": text}
     return {
         "id": "cmpl-1",
         "object": "text_completion",
         "created": 1,
         "model": "gpt-3.5-turbo-instruct",
-        "choices": [{"index": 0, "finish_reason": "stop", "logprobs": None, "text": text}],
+        "choices": [choice],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }
 
 
-def test_a_text_completion_model_acts_and_answers(mountebank, calculator):
-    """The real OpenAI text client runs ReActAgent: stop is sent, and what is invented is cut."""
-    invented = "Observation: 99\nThought: I know\nFinal Answer: 99"
-    address = mountebank.serve(
-        completion(f"I compute\nAction: Calculator\nAction Input: 123 * 345\n{invented}"),
-        completion(f"I know\nFinal Answer: {SAID}"),
+def streamed(text):
+    """Return the stream of a text completion, a word at a time."""
+    parts = [part(word, None) for word in re.findall(r"\S+\s*", text)] + [part("", "stop")]
+    events = [f"data: {json.dumps(one)}\n\n" for one in parts]
+    return "".join(events) + "data: [DONE]\n\n"
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_text_completion_model_acts_and_answers(mountebank, calculator, streaming):
+    """The real OpenAI text client runs ReActAgent, streamed or not: stop is sent, and honoured."""
+    made = streamed if streaming else (lambda text: part(text, "stop"))
+    address = mountebank.serve(made(ACT), made(ANSWER))
+    llm = OpenAI(
+        base_url=address, api_key="none", model="gpt-3.5-turbo-instruct", streaming=streaming
     )
-    llm = OpenAI(base_url=address, api_key="none", model="gpt-3.5-turbo-instruct")
     agent = ReActAgent.from_llm_and_tools(llm, [calculator])
 
     result = AgentExecutor(agent=agent, tools=[calculator]).invoke({"input": "123×345"})
@@ -197,4 +210,18 @@ def test_a_text_completion_model_acts_and_answers(mountebank, calculator):
     assert result["output"] == SAID
     first, second = mountebank.heard
     assert first["stop"] == ["\nObservation:"]
-    assert second["prompt"][0].endswith("Observation: Answer: 42435\nThought:")
+    [prompt] = [second["prompt"]] if streaming else second["prompt"]
+    assert prompt.endswith("Observation: Answer: 42435\nThought:")
+
+
+def test_an_invented_observation_of_a_text_completion_model_is_cut(mountebank, calculator):
+    """A server that ignores stop is not believed: the tool runs, and its result counts."""
+    invented = "Observation: 99\nThought: I know\nFinal Answer: 99"
+    address = mountebank.serve(streamed(ACT + invented), streamed(ANSWER))
+    llm = OpenAI(base_url=address, api_key="none", model="gpt-3.5-turbo-instruct", streaming=True)
+    agent = ReActAgent.from_llm_and_tools(llm, [calculator])
+
+    result = AgentExecutor(agent=agent, tools=[calculator]).invoke({"input": "123×345"})
+
+    assert result["output"] == SAID
+    assert "99" not in mountebank.heard[1]["prompt"]

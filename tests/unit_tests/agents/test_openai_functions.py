@@ -412,6 +412,16 @@ def test_odd_arguments_reach_a_tool_that_takes_one_text(calculator, arguments, e
     assert agent.plan([], input="?").tool_input == expected
 
 
+@pytest.mark.parametrize("arguments", ["{{{", ")(", "?"])
+def test_marks_alone_are_not_taken_for_no_arguments(calculator, arguments):
+    """Arguments of which nothing can be read run no tool, but may be one text."""
+    agent, _ = agent_of([legacy(arguments, "now"), legacy(arguments)], [calculator, now])
+
+    with pytest.raises(OutputParserException, match="the arguments of now cannot be read"):
+        agent.plan([], input="?")
+    assert agent.plan([], input="?").tool_input == arguments
+
+
 @pytest.mark.parametrize("arguments", ["null", "3", "[1]"])
 def test_arguments_that_crash_stock_do_not(calculator, arguments):
     """Stock raises a TypeError for arguments that are no object; ours makes the action."""
