@@ -38,6 +38,7 @@ PUBLIC = {
         "Labelled",
         "Misreading",
         "Move",
+        "NoSuchTool",
         "Prose",
         "Reading",
         "SelfAsk",
