@@ -15,6 +15,8 @@ OVERLAP = 100
 # Sentences end without a space in Japanese and Chinese.
 _ENDS = ("\n\n", "\n", "。", "！", "？", ". ", "! ", "? ", "、", "，", " ", "")
 
+_NEEDS_DOCS = "{file} needs a converter: pip install 'langchain-custom-agents[docs]'."
+
 
 def files_in(paths: Iterable[Path], kinds: Sequence[str]) -> list[Path]:
     """Name the documents under paths, each once, in the order of the paths.
@@ -126,19 +128,25 @@ def _text(file: Path) -> tuple[str, str]:
 
 def _converted(file: Path) -> tuple[str, str]:
     try:
-        from markitdown import MarkItDown
+        from markitdown import MarkItDown, MissingDependencyException
+        from markitdown.converters import DocxConverter, HtmlConverter, PdfConverter
     except ImportError as error:
-        msg = f"{file} needs a converter: pip install 'langchain-custom-agents[docs]'."
-        raise Failure(msg) from error
+        raise Failure(_NEEDS_DOCS.format(file=file)) from error
+    # Only these: the built-in ones end with taking whatever is in a broken file for text.
+    converter = MarkItDown(enable_builtins=False, enable_plugins=False)
+    for made in (PdfConverter(), DocxConverter(), HtmlConverter()):
+        converter.register_converter(made)
     try:
-        made = MarkItDown(enable_plugins=False).convert_local(str(file))
+        result = converter.convert_local(str(file))
     except OSError as error:
         msg = f"{file} cannot be read ({error.strerror}): check its permissions, or leave it out."
         raise Failure(msg) from error
+    except MissingDependencyException as error:
+        raise Failure(_NEEDS_DOCS.format(file=file)) from error
     except Exception as error:
         msg = f"{file} could not be converted ({type(error).__name__}): is the file whole?"
         raise Failure(msg) from error
-    return made.title or file.stem, made.markdown
+    return result.title or file.stem, result.markdown
 
 
 def split(document: Document, size: int = CHUNK, overlap: int = OVERLAP) -> list[Document]:

@@ -33,14 +33,16 @@ RECORDED = (_TURN_1, _TURN_2, _TURN_3)
 
 
 def pages() -> dict[str, str]:
-    """Return the sentences as pages, one about each person.
+    r"""Return the sentences as pages, one about each person.
 
     Example:
         >>> pages()["Takuma"]
         'takuma is a teacher.'
+        >>> pages()["Hiroko"].count("\n\n")
+        2
     """
     found: dict[str, str] = {}
     for sentence in SENTENCES:
         name = sentence.split()[0].removesuffix("'s").capitalize()
-        found[name] = f"{found.get(name, '')} {sentence}.".strip()
+        found[name] = f"{found.get(name, '')}\n\n{sentence}.".strip()
     return found

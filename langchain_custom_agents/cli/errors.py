@@ -1,8 +1,6 @@
 """Whatever goes wrong, as one sentence that says what to do, and an exit code."""
 
-import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -64,9 +62,7 @@ def friendly(*, debug: bool = False) -> Iterator[None]:
     except (KeyboardInterrupt, click.Abort):
         raise Interrupted from None
     except BrokenPipeError:
-        # Whoever read the output has seen enough, as `head` has.
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
-        raise click.exceptions.Exit(0) from None
+        raise  # whoever read the output has seen enough, as `head` has: click ends quietly
     except Exception as error:
         if debug:
             raise

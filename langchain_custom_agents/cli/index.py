@@ -102,7 +102,10 @@ def index(
                 continue
             finally:
                 advance()
-            yield from split(document, chunk_size, chunk_overlap) if document else ()
+            if document is None:
+                click.echo(f"There is no text in {file}.", err=True)
+            else:
+                yield from split(document, chunk_size, chunk_overlap)
 
     with (
         FAISSStore(open_embeddings(embeddings), into.expanduser()) as store,
@@ -122,8 +125,8 @@ def index(
         click.echo(as_json(said))
     else:
         click.echo(
-            f"{said['files']} files read: {told.added} passages added, {told.updated} updated, "
-            f"{told.skipped} skipped, {told.deleted} deleted. {into} holds {holds} passages."
+            f"Files read: {said['files']}. Passages: {told.added} added, {told.updated} updated, "
+            f"{told.skipped} skipped, {told.deleted} deleted; {into} holds {holds}."
         )
     if unread:
         raise click.exceptions.Exit(1)

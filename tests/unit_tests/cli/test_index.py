@@ -1,0 +1,132 @@
+"""`lca index`, and asking and searching what it made."""
+
+import json
+
+import pytest
+
+from tests.unit_tests.cli.files import docx, pdf
+
+
+@pytest.fixture
+def index(lca, tmp_path):
+    """Index paths into a folder and return what was told."""
+
+    def run(*args):
+        said = lca("index", *args, "--into", tmp_path / "made", "--json")
+        return {**json.loads(said.stdout), "exit_code": said.exit_code}
+
+    return run
+
+
+def counts(told):
+    """Return what changed."""
+    return tuple(told[name] for name in ("added", "updated", "skipped", "deleted"))
+
+
+def test_only_what_changed_is_touched(index, notes):
+    """A second run skips what is the same, replaces what changed and deletes what is gone."""
+    assert counts(index(notes)) == (2, 0, 0, 0)
+    assert counts(index(notes)) == (0, 0, 2, 0)
+    (notes / "mori.txt").write_text("Ms Mori is a baker.", encoding="utf-8")
+    assert counts(index(notes)) == (1, 0, 1, 1)
+    (notes / "lease.md").unlink()
+    told = index(notes)
+    assert (counts(told), told["passages"]) == ((0, 0, 1, 1), 1)
+
+
+def test_other_paths_are_left_alone(index, notes, tmp_path):
+    """Indexing one path deletes nothing that came from another."""
+    other = tmp_path / "other.txt"
+    other.write_text("Ayako is a doctor.", encoding="utf-8")
+    index(notes)
+    assert index(other)["passages"] == 3
+
+
+def test_what_changed_is_printed(lca, notes, tmp_path):
+    """Without `--json` one line says what changed."""
+    said = lca("index", notes, "--into", tmp_path / "made")
+    assert said.stdout == (
+        "Files read: 2. Passages: 2 added, 0 updated, 0 skipped, 0 deleted; "
+        f"{tmp_path / 'made'} holds 2.\n"
+    )
+
+
+def test_pdf_docx_and_html_are_indexed(lca, index, tmp_path):
+    """Files that must be converted are found by what is in them."""
+    folder = tmp_path / "office"
+    folder.mkdir()
+    (folder / "lease.pdf").write_bytes(pdf("The notice period is three months."))
+    docx(folder / "job.docx", "Ayako is a doctor.")
+    (folder / "home.html").write_text("<p>Hiroko lives in <b>Nara</b>.</p>", encoding="utf-8")
+    assert index(folder)["passages"] == 3
+    for term, name in (("notice", "lease.pdf"), ("doctor", "job.docx"), ("Nara", "home.html")):
+        told = json.loads(lca("search", "--index", tmp_path / "made", "--json", term).stdout)
+        assert told["results"][0]["source"] == str(folder / name)
+
+
+def test_an_unreadable_file_is_left_out_and_kept(lca, index, notes, tmp_path):
+    """A file that cannot be read is named, the rest is indexed, nothing of it is deleted."""
+    index(notes)
+    (notes / "mori.txt").write_bytes(b"\xff\xfe")
+    told = index(notes)
+    assert told["exit_code"] == 1
+    assert told["unread"] == [str(notes / "mori.txt")]
+    assert told["passages"] == 2
+    said = lca("index", notes, "--into", tmp_path / "made")
+    assert f"Left out: {notes / 'mori.txt'} is not UTF-8 text" in said.output
+
+
+def test_an_empty_file_is_named(lca, notes, tmp_path):
+    """A file without text is named, and is no error."""
+    (notes / "empty.md").write_text("\n", encoding="utf-8")
+    said = lca("index", notes, "--into", tmp_path / "made")
+    assert said.exit_code == 0
+    assert f"There is no text in {notes / 'empty.md'}." in said.output
+
+
+def test_an_index_answers_with_scores_and_sources(lca, index, notes, tmp_path):
+    """`ask --index` answers from the folder and names score and source."""
+    index(notes)
+    said = lca("ask", "--index", tmp_path / "made", "Where does Ms Mori live?")
+    assert said.exit_code == 0
+    assert "Answer: She lives in Nara." in said.output
+    sources = [line for line in said.output.splitlines() if line.startswith("[")]
+    assert any(str(notes / "mori.txt") in line and " 0." in line for line in sources)
+
+
+def test_long_documents_are_cut(index, tmp_path):
+    """A long document becomes several passages of the size asked for."""
+    (tmp_path / "long.txt").write_text("Takuma is a teacher. " * 100, encoding="utf-8")
+    assert index(tmp_path / "long.txt", "--chunk-size", "200")["passages"] > 10
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        ((), 2, "Missing argument"),
+        (("/no such path",), 1, "does not exist"),
+        ((".", "--chunk-size", "100", "--chunk-overlap", "100"), 2, "less than --chunk-size"),
+        ((".", "--embeddings", "nonsense"), 1, "nonsense"),
+    ],
+)
+def test_errors_are_one_sentence(lca, tmp_path, args, code, said):
+    """What is wrong is said in a sentence, with the right exit code."""
+    result = lca("index", *args, "--into", tmp_path / "made")
+    assert result.exit_code == code
+    assert said in result.output.rstrip().splitlines()[-1]
+
+
+def test_a_folder_without_an_index_is_refused(lca, tmp_path):
+    """A folder that holds no index is named, with how to make one."""
+    said = lca("search", "x", "--index", tmp_path)
+    assert said.exit_code == 1
+    assert "holds no index: make one with `lca index" in said.output
+
+
+def test_an_index_has_no_pages(lca, index, notes, tmp_path):
+    """`lookup` and the docstore agent say that an index holds passages."""
+    index(notes)
+    for args in (("lookup", "--page", "x"), ("ask", "--agent", "docstore")):
+        said = lca(*args, "--index", tmp_path / "made", "x")
+        assert said.exit_code == 1
+        assert "holds passages, not pages" in said.output

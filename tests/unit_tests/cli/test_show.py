@@ -1,0 +1,49 @@
+"""How things appear."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langchain_custom_agents.cli.show import STYLES, as_json, harmless, line
+
+_ESCAPES = {chr(code) for code in (*range(32), *range(0x7F, 0xA0))} - {"\n", "\t"}
+
+
+@given(st.text())
+def test_harmless_text_holds_no_control_character(text):
+    """No control character but line break and tab is left, whatever the text."""
+    assert not _ESCAPES & set(harmless(text))
+
+
+@given(st.text(st.characters(categories=("L", "N", "P", "S", "Zs"))))
+def test_harmless_text_keeps_what_is_harmless(text):
+    """Letters, numbers, marks and spaces of every script stay as they are."""
+    assert harmless(text) == text
+
+
+@given(st.text())
+def test_json_is_safe_and_whole(text):
+    """JSON reads back as it was, and holds no character that a terminal obeys."""
+    written = as_json({"text": text})
+    assert json.loads(written) == {"text": text}
+    assert not _ESCAPES & set(written)
+    written.encode()
+
+
+def test_hidden_directions_are_spelled_out():
+    """Characters that turn the direction of text are spelled out: they can hide words."""
+    assert harmless("a\u202eb\u2066c") == "a\\u202eb\\u2066c"
+
+
+def test_every_kind_has_a_label_in_every_language():
+    """What is told in one language has a label in the others."""
+    for language in ("en", "ja", "zh"):
+        labels = {kind: line(kind, "x", language).plain for kind in STYLES}
+        unlabelled = {kind for kind, text in labels.items() if text == "x"}
+        assert unlabelled == {"note", "action"}  # an action's label is the tool's name
+
+
+def test_a_label_is_as_harmless_as_a_text():
+    """A tool's name cannot speak to the terminal either."""
+    assert line("action", "x", label="Search\x1b[2J").plain == "Search\\x1b[2J: x"
