@@ -88,7 +88,7 @@ class DialectAgent(BaseModel):
         Raises:
             ValueError: If the method is neither.
         """
-        if _generates(early_stopping_method):
+        if generates(early_stopping_method):
             callbacks = kwargs.pop("callbacks", None)
             steps = self._wrapping_up(intermediate_steps)
             return self._best_of(self._say(steps, callbacks, kwargs))
@@ -98,7 +98,7 @@ class DialectAgent(BaseModel):
         self, early_stopping_method: str, intermediate_steps: Sequence[Step], **kwargs: Any
     ) -> AgentFinish:
         """Finish a run that may not go on without blocking; see `return_stopped_response`."""
-        if _generates(early_stopping_method):
+        if generates(early_stopping_method):
             callbacks = kwargs.pop("callbacks", None)
             steps = self._wrapping_up(intermediate_steps)
             return self._best_of(await self._asay(steps, callbacks, kwargs))
@@ -299,7 +299,12 @@ def check_arguments(owner: type[BaseModel], given: dict[str, Any]) -> None:
     refuse_unknown(f"{owner.__name__}.from_llm_and_tools", given, known)
 
 
-def _generates(method: str) -> bool:
+def generates(method: str) -> bool:
+    """Tell whether a run's end is left to the model, or is LangChain's constant text.
+
+    Raises:
+        ValueError: If the early stopping method is neither "generate" nor "force".
+    """
     if method not in ("force", "generate"):
         msg = f"early_stopping_method must be 'force' or 'generate', not {method!r}."
         raise ValueError(msg)

@@ -1,8 +1,8 @@
 """The executor: LangChain's, driving our loop."""
 
 import asyncio
-import json
 import inspect
+import json
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.input import get_color_mapping
 from pydantic import PrivateAttr, ValidationError, model_validator
 
-from langchain_custom_agents.agents.artifacts import ArtifactCatcher
+from langchain_custom_agents.agents.calls import ArtifactCatcher, in_sync, with_injected
 from langchain_custom_agents.agents.deadline import NotInTime, acall_in_time, call_in_time
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import prose_in
@@ -279,6 +279,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             )
             return
         notes = self._notes(run_manager)
+        notes.inputs = inputs
         flow = turn(intermediate_steps, Reask(self.max_corrections), self._guards(notes))
         request = advance(flow)
         while not isinstance(request, Done):
@@ -319,6 +320,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
                 yield chunk
             return
         notes = self._notes(run_manager)
+        notes.inputs = inputs
         flow = turn(intermediate_steps, Reask(self.max_corrections), self._guards(notes))
         request = advance(flow)
         while not isinstance(request, Done):
@@ -375,7 +377,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     def _misread(self, error: OutputParserException) -> Misread:
         """Say what to tell the model, or raise as LangChain's executor does."""
         handling = self.handle_parsing_errors
-        words = str(error.llm_output or error)
+        words = str(error if error.llm_output is None else error.llm_output)
         if handling is False:
             msg = (
                 f"The model's reply could not be read, and handle_parsing_errors is False: {error}"
@@ -435,7 +437,8 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         action, refused = approved(agent_action, verdict)
         if refused is not None:
             return self._announce(AgentStep(action=action, observation=refused), run_manager)
-        notes, catcher = self._notes(run_manager), ArtifactCatcher(name_to_tool_map, action)
+        notes = self._notes(run_manager)
+        catcher = self._catcher(name_to_tool_map, action, notes, in_sync)
         perform = super()._perform_agent_action
         try:
             step = call_in_time(
@@ -465,7 +468,8 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         action, refused = approved(agent_action, verdict)
         if refused is not None:
             return await self._aannounce(AgentStep(action=action, observation=refused), run_manager)
-        notes, catcher = self._notes(run_manager), ArtifactCatcher(name_to_tool_map, action)
+        notes = self._notes(run_manager)
+        catcher = self._catcher(name_to_tool_map, action, notes)
         perform = super()._aperform_agent_action
         try:
             step = await acall_in_time(
@@ -477,6 +481,19 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             failed = self._failed(name_to_tool_map, action, error)
             return await self._aannounce(failed, run_manager)
         return self._taken(step, catcher, notes)
+
+    def _catcher(
+        self,
+        tools: dict[str, BaseTool],
+        action: AgentAction,
+        notes: "RunNotes",
+        prepare: Callable[[BaseTool], BaseTool] = lambda tool: tool,
+    ) -> ArtifactCatcher:
+        """Return the tools of a call, the called one ready for it."""
+        tool = tools.get(action.tool)
+        if tool is not None:
+            tools = {**tools, action.tool: prepare(with_injected(tool, action, notes.inputs))}
+        return ArtifactCatcher(tools, action)
 
     def _seconds_for(self, tool: str, notes: "RunNotes") -> float | None:
         """Return the seconds a tool may take: its own, and what is left of the run's."""
@@ -589,11 +606,13 @@ class RunNotes:
         spending: What its model calls have used.
         began: When it began, by the monotonic clock.
         artifacts: What tools returned beside their observations, with the action each.
+        inputs: What it was given, for tools that ask for the state.
     """
 
     spending: Spending
     began: float = field(default_factory=time.monotonic)
     artifacts: list[tuple[AgentAction, Any]] = field(default_factory=list)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
 def approved(action: AgentAction, verdict: Any) -> tuple[AgentAction, str | None]:

@@ -43,9 +43,9 @@ from langchain_custom_agents.agents._messages import (
 )
 from langchain_custom_agents.agents.base import (
     STOPPED,
-    _generates,
     check_arguments,
     check_tools,
+    generates,
 )
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import MisreadingError
@@ -411,7 +411,7 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
         Raises:
             ValueError: If the method is neither.
         """
-        if not _generates(early_stopping_method):
+        if not generates(early_stopping_method):
             return AgentFinish({"output": STOPPED}, "")
         steps = _wrapping_up(intermediate_steps)
         try:
@@ -423,7 +423,7 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
         self, early_stopping_method: str, intermediate_steps: Sequence[Step], **kwargs: Any
     ) -> AgentFinish:
         """Finish a run that may not go on without blocking; see `return_stopped_response`."""
-        if not _generates(early_stopping_method):
+        if not generates(early_stopping_method):
             return AgentFinish({"output": STOPPED}, "")
         steps = _wrapping_up(intermediate_steps)
         try:

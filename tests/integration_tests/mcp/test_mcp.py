@@ -8,7 +8,7 @@ from langchain_classic.agents import AgentExecutor as StockExecutor
 from langchain_core.messages import AIMessage
 from langchain_mcp_adapters.client import MultiServerMCPClient
 
-from langchain_custom_agents.agents._calls import with_injected
+from langchain_custom_agents.agents.calls import with_injected
 from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.openai_functions import OpenAIFunctionsAgent
 from langchain_custom_agents.testing import ScriptedChatModel

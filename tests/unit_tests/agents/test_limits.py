@@ -2,10 +2,12 @@
 
 import asyncio
 import threading
+from typing import Annotated
 
 import pytest
 from langchain_core.agents import AgentAction
-from langchain_core.tools import Tool, tool
+from langchain_core.tools import InjectedToolCallId, Tool, tool
+from langgraph.prebuilt import InjectedState
 
 from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.react import ReActAgent
@@ -230,3 +232,37 @@ def test_nothing_of_a_run_is_kept_after_it():
     gc.collect()
 
     assert len(executor._runs) <= 1
+
+
+def test_an_asynchronous_tool_is_called_in_a_run_that_is_not():
+    """A tool that has only a coroutine works in `invoke`."""
+
+    @tool
+    async def search(query: str) -> str:
+        """Look things up."""
+        await asyncio.sleep(0)
+        return f"about {query}"
+
+    llm = ScriptedLLM([LOOK.replace("Search", "search"), KNOW])
+    run(make(llm, [search]), "invoke")
+
+    assert "Observation: about Hiroko" in llm.prompts[1]
+
+
+@WAYS
+def test_what_a_tool_asks_for_beside_its_arguments_is_given(way):
+    """The id of the call and the inputs of the run reach a tool that asks for them."""
+
+    @tool
+    def search(
+        query: str,
+        call_id: Annotated[str, InjectedToolCallId],
+        asked: Annotated[str, InjectedState("input")],
+    ) -> str:
+        """Look things up."""
+        return f"{query} for {asked} under {call_id[:5]}"
+
+    llm = ScriptedLLM([LOOK.replace("Search", "search"), KNOW])
+    run(make(llm, [search]), way)
+
+    assert "Observation: Hiroko for ? under call_" in llm.prompts[1]

@@ -38,8 +38,8 @@ from langchain_core.tools import InjectedToolCallId, StructuredTool, Tool, tool
 from langgraph.prebuilt import InjectedState
 from langgraph.types import Command
 
-from langchain_custom_agents.agents._calls import with_injected
 from langchain_custom_agents.agents._messages import MessageScratchpad, observed
+from langchain_custom_agents.agents.calls import with_injected
 from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.openai_functions import (
     OpenAIFunctionsAgent,

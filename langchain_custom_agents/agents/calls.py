@@ -1,0 +1,214 @@
+"""What goes into a call beside its arguments, and what comes out beside its observation.
+
+A tool may ask for the id of its call or for the state, which no model gives; it may be
+asynchronous where the run is not; and LangChain's `BaseTool.run` drops the artifact of a tool
+that returns content and artifact, unless it is given a tool-call id, which changes what every
+listener sees. Where a tool asks for more, or gives more, a copy of it is called.
+"""
+
+import asyncio
+import contextvars
+import copy
+import functools
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+from langchain_core.agents import AgentAction
+from langchain_core.tools import BaseTool, InjectedToolCallId
+from langchain_core.tools.base import get_all_basemodel_annotations
+from pydantic import BaseModel
+
+
+def with_injected(
+    tool: BaseTool, action: AgentAction, state: Mapping[str, Any] | None = None
+) -> BaseTool:
+    """Return a tool that is ready to run an action: `tool.run(action.tool_input)`.
+
+    LangChain's executors cannot run a tool that asks for the id of its call or for the state,
+    and a tool with a JSON schema, as those of MCP servers, refuses a bare text.
+
+    Args:
+        tool: The tool that the action names.
+        action: The action.
+        state: What a tool that asks for the state is given: the inputs of the run, say, and
+            `messages`.
+
+    Returns:
+        The tool itself if it asks for nothing; otherwise a copy for this one call.
+
+    Example:
+        >>> from typing import Annotated
+        >>> from langchain_core.tools import tool
+        >>> @tool
+        ... def remember(text: str, call_id: Annotated[str, InjectedToolCallId]) -> str:
+        ...     "Remember a text."
+        ...     return f"{text} under {call_id}"
+        >>> action = AgentAction("remember", {"text": "tea"}, "")
+        >>> with_injected(remember, action).run(action.tool_input)[:15]
+        'tea under call_'
+    """
+    markers = _markers(tool.args_schema)
+    if not markers and not isinstance(tool.args_schema, dict):
+        return tool
+    parse = tool._parse_input
+    call_id = getattr(action, "tool_call_id", None) or f"call_{uuid4().hex}"
+    state_marker = _state_marker()
+    states = {
+        name: _part(state or {}, marker)
+        for name, marker in markers.items()
+        if state_marker is not None and _is(marker, state_marker)
+    }
+
+    def parse_with_injected(tool_input: Any, tool_call_id: str | None) -> Any:
+        given = _named(tool_input, tool, markers)
+        if isinstance(given, dict):
+            given = {**given, **states}
+        return parse(given, tool_call_id or call_id)
+
+    ready = copy.copy(tool)
+    # Past pydantic, which knows no such field; an instance's attribute comes before its class's.
+    object.__setattr__(ready, "_parse_input", parse_with_injected)
+    return ready
+
+
+def _named(given: Any, tool: BaseTool, markers: Mapping[str, Any]) -> Any:
+    """Return a bare text under the name of the one argument it can be for."""
+    if not isinstance(given, str):
+        return given
+    schema = tool.args_schema
+    known = schema.get("properties", {}) if isinstance(schema, dict) else tool.args
+    names = [name for name in known if name not in markers]
+    if len(names) == 1:
+        return {names[0]: given}
+    return given or {}
+
+
+@functools.lru_cache(maxsize=256)
+def _markers_of(schema: type[BaseModel], state_marker: Any) -> Mapping[str, Any]:
+    kinds = [InjectedToolCallId, *filter(None, [state_marker])]
+    return {
+        name: marker
+        for name, annotation in get_all_basemodel_annotations(schema).items()
+        for marker in getattr(annotation, "__metadata__", ())
+        if any(_is(marker, kind) for kind in kinds)
+    }
+
+
+def _markers(schema: Any) -> Mapping[str, Any]:
+    """Return the markers of the arguments that a model neither sees nor gives, by name."""
+    if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
+        return {}
+    return _markers_of(schema, _state_marker())
+
+
+def _state_marker() -> Any:
+    """Return LangGraph's marker of a state argument; only who has loaded it can have used it."""
+    return getattr(sys.modules.get("langgraph.prebuilt.tool_node"), "InjectedState", None)
+
+
+def _is(marker: Any, kind: Any) -> bool:
+    return isinstance(marker, kind) or (isinstance(marker, type) and issubclass(marker, kind))
+
+
+def _part(state: Mapping[str, Any], marker: Any) -> Any:
+    field = getattr(marker, "field", None)
+    return dict(state) if field is None else state.get(field)
+
+
+def in_sync(tool: BaseTool) -> BaseTool:
+    """Return a tool that can be called without awaiting: asynchronous ones get a loop of their own.
+
+    Example:
+        >>> from langchain_core.tools import tool
+        >>> @tool
+        ... async def search(query: str) -> str:
+        ...     "Look something up."
+        ...     return f"about {query}"
+        >>> in_sync(search).run("Hiroko")
+        'about Hiroko'
+    """
+    coroutine = getattr(tool, "coroutine", None)
+    if coroutine is None or getattr(tool, "func", None) is not None:
+        return tool
+
+    @functools.wraps(coroutine)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _run(lambda: coroutine(*args, **kwargs))
+
+    ready = copy.copy(tool)
+    object.__setattr__(ready, "func", call)
+    return ready
+
+
+def _run(call: Callable[[], Any]) -> Any:
+    async def wait() -> Any:
+        return await call()
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(wait())
+    # A loop is running in this thread: another one needs a thread of its own.
+    context = contextvars.copy_context()
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        return pool.submit(context.run, asyncio.run, wait()).result()
+
+
+class ArtifactCatcher:
+    """The tools of a call, the called one noting its artifact.
+
+    Args:
+        tools: The tools by name.
+        action: The call.
+
+    Attributes:
+        tools: The tools to call from.
+        artifact: What the tool returned beside its observation; None before the call.
+
+    Example:
+        >>> from langchain_core.tools import tool
+        >>> @tool(response_format="content_and_artifact")
+        ... def search(query: str):
+        ...     "Look something up."
+        ...     return "found", ["document"]
+        >>> catcher = ArtifactCatcher({"search": search}, AgentAction("search", "x", ""))
+        >>> catcher.tools["search"].run("x"), catcher.artifact
+        ('found', ['document'])
+    """
+
+    def __init__(self, tools: Mapping[str, BaseTool], action: AgentAction) -> None:
+        self.artifact: Any = None
+        tool = tools.get(action.tool)
+        if tool is None or tool.response_format != "content_and_artifact":
+            self.tools = dict(tools)
+            return
+        noting = copy.copy(tool)
+        for name in ("_run", "_arun"):
+            self._note(noting, name)
+        self.tools = {**tools, action.tool: noting}
+
+    def _note(self, tool: BaseTool, name: str) -> None:
+        run = getattr(tool, name)
+        if name == "_arun":
+
+            @functools.wraps(run)
+            async def noting(*args: Any, **kwargs: Any) -> Any:
+                return self._keep(await run(*args, **kwargs))
+
+        else:
+
+            @functools.wraps(run)
+            def noting(*args: Any, **kwargs: Any) -> Any:
+                return self._keep(run(*args, **kwargs))
+
+        # Past pydantic, which knows no such field; an instance's attribute comes before its
+        # class's method.
+        object.__setattr__(tool, name, noting)
+
+    def _keep(self, result: Any) -> Any:
+        if isinstance(result, tuple) and len(result) == 2:
+            self.artifact = result[1]
+        return result
