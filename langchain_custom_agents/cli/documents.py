@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from langchain_core.documents import Document
 
@@ -134,8 +135,9 @@ def _converted(file: Path) -> tuple[str, str]:
         raise Failure(_NEEDS_DOCS.format(file=file)) from error
     # Only these: the built-in ones end with taking whatever is in a broken file for text.
     converter = MarkItDown(enable_builtins=False, enable_plugins=False)
-    for made in (PdfConverter(), DocxConverter(), HtmlConverter()):
-        converter.register_converter(made)
+    kinds: tuple[Any, ...] = (PdfConverter, DocxConverter, HtmlConverter)
+    for kind in kinds:
+        converter.register_converter(kind())
     try:
         result = converter.convert_local(str(file))
     except OSError as error:

@@ -37,7 +37,7 @@ def test_title_and_source_are_known(notes):
 
 def test_an_unreadable_file_is_named(notes):
     """What cannot be read is named, with what to do."""
-    with pytest.raises(Failure, match="picture.png is not UTF-8 text"):
+    with pytest.raises(Failure, match=r"picture\.png is not UTF-8 text"):
         read(notes / "picture.png")
 
 
