@@ -21,7 +21,7 @@ import wikipediaapi
 from langchain_community.docstore.wikipedia import Wikipedia
 
 from langchain_custom_agents import WikipediaDocstore
-from tests.integration_tests.wikipedia.mediawiki import MediaWiki
+from tests.integration_tests.wikipedia.mediawiki import MediaWiki, fast_folder
 
 CASES = {
     "plain page": ["Takuma Yamada"],
@@ -69,7 +69,7 @@ def wikipedia_api(api_url):
 def main():
     """Build, ask, print."""
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=fast_folder()) as folder:
         wiki = MediaWiki(Path(folder) / "wiki")
         if len(sys.argv) > 1:
             settings = (Path(sys.argv[1]) / "conf/LocalSettings.php").read_text(encoding="utf-8")

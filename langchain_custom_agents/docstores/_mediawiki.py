@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx2
 
-__all__ = ("MediaWiki", "TroubleError", "late")
+__all__ = ("MediaWiki", "TroubleError", "late", "strange")
 
 _MAX_BYTES = 16_000_000
 _MAX_CACHE_BYTES = 256_000_000
@@ -38,6 +38,14 @@ def late(host: str, seconds: float) -> str:
     return (
         f"{host} did not answer within {seconds:g} seconds. "
         "Try again later, or answer from what is known."
+    )
+
+
+def strange(host: str) -> str:
+    """Say that who answers is not a MediaWiki."""
+    return (
+        f"{host} does not answer as a MediaWiki does; check that `api_url` is the address of its "
+        "api.php."
     )
 
 
@@ -146,7 +154,7 @@ class MediaWiki:
         except httpx2.TooManyRedirects:
             msg = f"{self._host} sends requests around in circles; check that `api_url` is right."
             raise TroubleError(msg) from None
-        except httpx2.TransportError as error:
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
             kind = type(error).__name__
             msg = (
                 f"{self._host} could not be reached ({kind}). "
@@ -268,7 +276,7 @@ def _check(host: str, response: httpx2.Response, body: bytes) -> None:
         raise TroubleError(msg)
     try:
         answer = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         if body.lstrip()[:1] == b"{":
             msg = f"The answer of {host} broke off in the middle. Search again."
             raise TroubleError(msg, again_in=0) from None
@@ -290,6 +298,16 @@ def _check(host: str, response: httpx2.Response, body: bytes) -> None:
         info = " ".join(str(error.get("info", "")).split())[:200] if isinstance(error, dict) else ""
         msg = f"{host} did not understand the request ({code}: {info}). Search for another title."
         raise TroubleError(msg)
+    if not _is_mediawiki(answer):
+        raise TroubleError(strange(host))
+
+
+def _is_mediawiki(answer: dict[str, Any]) -> bool:
+    query = answer.get("query")
+    if not isinstance(query, dict):
+        return isinstance(answer.get("parse"), dict)
+    pages = query.get("pages", [])
+    return isinstance(pages, list) and all(isinstance(page, dict) for page in pages)
 
 
 def _retry_after(header: str) -> float | None:

@@ -19,7 +19,7 @@ from typing_extensions import Self
 from langchain_custom_agents._version import __version__
 from langchain_custom_agents.docstores import _loop
 from langchain_custom_agents.docstores._html import plain_text
-from langchain_custom_agents.docstores._mediawiki import MediaWiki, TroubleError, late
+from langchain_custom_agents.docstores._mediawiki import MediaWiki, TroubleError, late, strange
 from langchain_custom_agents.docstores.text import fold
 
 __all__ = ("WikipediaDocstore",)
@@ -128,13 +128,14 @@ example "MyBot/1.0 (me@example.org)".
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self._api_url = _address(language, api_url)
+        self._host = urlsplit(self._api_url).hostname or ""
         _in_range("timeout", timeout, above=0)
         _in_range("cache_age", cache_age, above=0)
         _whole("retries", retries, least=0)
         _whole("max_concurrency", max_concurrency, least=1)
         self._headers = {
             **_sendable(headers or {}),
-            "User-Agent": _user_agent(user_agent, self._api_url),
+            "User-Agent": _user_agent(user_agent, self._host),
         }
         self._options: dict[str, Any] = {
             "timeout": timeout,
@@ -199,7 +200,7 @@ example "MyBot/1.0 (me@example.org)".
         try:
             return await asyncio.wait_for(self._find(search), timeout)
         except asyncio.TimeoutError:
-            return late(urlsplit(self._api_url).hostname or "The wiki", timeout)
+            return late(self._host, timeout)
 
     async def _find(self, search: str) -> str | Document:
         term = unicodedata.normalize("NFC", " ".join(search.replace("_", " ").split()))
@@ -221,14 +222,16 @@ example "MyBot/1.0 (me@example.org)".
                 return _options(page)
             if "extract" not in page:
                 page["extract"] = await self._rendered(page["title"])
+            return _document(title, section, page, answer["query"])
         except TroubleError as trouble:
             return str(trouble)
-        return _document(title, section, page, answer.get("query", {}))
+        except (AttributeError, KeyError, TypeError):
+            return strange(self._host)
 
     async def _page(self, titles: list[str]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
         """Ask for a page under the spellings of its title; the first that exists is meant."""
         answer = await self._ask({**_PAGE, "titles": "|".join(titles)})
-        query = answer.get("query", {})
+        query = answer["query"]  # always there, as the licence is asked for too
         pages = {page["title"]: page for page in query.get("pages", [])}
         for spelling in titles:
             page = pages.get(_final(spelling, query))
@@ -370,9 +373,8 @@ def _address(language: str, api_url: str | None) -> str:
     return api_url
 
 
-def _user_agent(given: str | None, api_url: str) -> str:
+def _user_agent(given: str | None, host: str) -> str:
     given = (given or "").strip()
-    host = urlsplit(api_url).hostname or ""
     contact = _CONTACT.search(given)
     if _WIKIMEDIA.search(host) and not contact:
         but = f"; {given!r} names no e-mail address or web page" if given else ""

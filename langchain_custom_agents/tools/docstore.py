@@ -209,9 +209,8 @@ def _beginning(page: Page, budget: int) -> str:
     shown: list[str] = []
     last = ""
     paragraphs = page.paragraphs
-    if wanted := page.metadata.get(
-        "section"
-    ):  # the search named a section, or was redirected to it
+    # A search may have named a section, or have been redirected to one.
+    if wanted := page.metadata.get("section"):
         at = [number for number, (section, _) in enumerate(paragraphs) if section == wanted]
         paragraphs = paragraphs[at[0] :] if at else paragraphs
     for section, paragraph in paragraphs:
@@ -242,11 +241,6 @@ def _looked_up(opened: OpenPage, asked: str, budget: int) -> tuple[str, Document
     text = f"(Result {opened.times}/{len(hits)}) {clip(hit.text, max(budget, 120), asked)}"
     if budget and hit.paragraph != hit.text:
         where = f" ({hit.section})" if hit.section else ""
-        text += f"\nContext{where}: {_around(hit, budget)}"
+        text += f"\nContext{where}: {clip(hit.paragraph, budget, hit.text)}"
     metadata = {**page.metadata, "section": hit.section}
     return text, Document(hit.text, metadata=metadata)
-
-
-def _around(hit: Passage, budget: int) -> str:
-    """Shorten a paragraph so that the sentence found stays in sight."""
-    return clip(hit.paragraph, budget, hit.text)

@@ -1,21 +1,24 @@
 """A real MediaWiki for the session, and the server that misbehaves."""
 
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from tests.integration_tests.wikipedia.mediawiki import MediaWiki, why_not
+from tests.integration_tests.wikipedia.mediawiki import MediaWiki, fast_folder, why_not
 from tests.integration_tests.wikipedia.server import Wiki
 
 
 @pytest.fixture(scope="session")
-def built_wiki(tmp_path_factory):
+def built_wiki():
     """Debian's MediaWiki with the test pages, not yet serving."""
     if reason := why_not():
         pytest.skip(reason)
-    wiki = MediaWiki(tmp_path_factory.mktemp("mediawiki") / "wiki")
-    wiki.build()
-    return wiki
+    with tempfile.TemporaryDirectory(dir=fast_folder()) as folder:
+        wiki = MediaWiki(Path(folder) / "wiki")
+        wiki.build()
+        yield wiki
 
 
 @pytest.fixture(scope="session")

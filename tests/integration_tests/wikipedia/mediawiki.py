@@ -42,6 +42,11 @@ def why_not() -> str | None:
     return None
 
 
+def fast_folder() -> str | None:
+    """Name a place in memory where there is one: importing pages is thousands of small writes."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
 def free_port() -> int:
     """Find a loopback port that nobody uses."""
     with closing(socket.socket()) as probe:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
-FILLERS = 3_000
+FILLERS = 2_000
 
 PAGES = {
     "Hiroko Yamada": """'''Hiroko Yamada''' is a ten-year-old girl from Nagano. Her father is \

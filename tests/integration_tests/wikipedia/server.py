@@ -188,6 +188,21 @@ class Wiki:
     async def _number(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
         return await self._send(writer, b"7")
 
+    async def _other_api(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
+        return await self._send(writer, {"status": "ok"})
+
+    async def _odd_pages(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
+        return await self._send(writer, {"query": {"pages": {"1": "Tree"}}})
+
+    async def _deep(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
+        return await self._send(writer, b'{"a":' * 100_000)
+
+    async def _bad_gzip(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
+        return await self._send(writer, b'{"a": 1}', headers="content-encoding: gzip\r\n")
+
+    async def _odd_redirect(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
+        return await self._send(writer, b"", "302 Found", "location: http://[::1/api.php\r\n")
+
     async def _moved(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
         there = f"location: /none/api.php?titles={query['titles'].split('|')[0]}\r\n"
         return await self._send(writer, b"", "301 Moved Permanently", there)
