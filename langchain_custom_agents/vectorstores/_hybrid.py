@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-__all__ = ["any_of", "fuse", "terms"]
+__all__ = ["fuse", "query_words", "terms"]
 
 # Runs of scripts written without spaces are indexed as pairs of neighbouring characters.
 _UNSPACED = (
@@ -13,6 +13,7 @@ _UNSPACED = (
 )
 _TOKEN = re.compile(f"[{_UNSPACED}]+|[^\\W{_UNSPACED}_]+")
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+_POSSESSIVE = re.compile(r"['\u2019]s\b")
 _STOP_WORDS = """
     a about an and are as at be been by can could did do does for from had has have he her him his
     how i if in into is it its me my no not of on or our she so than that the their them then there
@@ -42,18 +43,18 @@ def terms(text: str) -> str:
     )
 
 
-def any_of(query: str) -> str:
-    """Return the FTS5 expression for "any of these words", best match first by BM25.
+def query_words(query: str) -> list[str]:
+    """Return the words of a query, each as an FTS5 expression.
 
     Words that stand in nearly every sentence are left out unless there are no others: at a
     million documents they cost 25 times the rest and say nothing.
 
     Example:
-        >>> any_of("What is the cat?")
-        '"cat"'
+        >>> query_words("What is the cat's name?")
+        ['"cat"', '"name"']
     """
     found: list[str] = []
-    for run in _TOKEN.findall(_plain(query)):
+    for run in _TOKEN.findall(_POSSESSIVE.sub(" ", _plain(query))):
         if not _UNSPACED_RUN.match(run):
             found.append(run)
         elif len(run) > 1:
@@ -62,9 +63,9 @@ def any_of(query: str) -> str:
             # Wherever the character stands in a text, it begins one of the text's pieces.
             found.append(run + "*")
     telling = [word for word in found if word not in _STOP] or found
-    return " OR ".join(
+    return [
         f'"{word[:-1]}"*' if word.endswith("*") else f'"{word}"' for word in dict.fromkeys(telling)
-    )
+    ]
 
 
 def fuse(

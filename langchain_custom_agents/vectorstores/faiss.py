@@ -73,8 +73,9 @@ class FAISSStore(VectorStore):
             vectors, or only searched by keyword.
         path: A folder, made if need be; None keeps everything in memory.
         metric: "cosine" (the default), "dot" or "l2". Fixed when a store is made.
-        search_type: What searches do unless they say otherwise: "dense" (by vector), "keyword"
-            (BM25) or "hybrid" (both, joined by score).
+        search_type: What searches by text do unless they say otherwise: "dense" (by vector),
+            "keyword" (BM25) or "hybrid" (both, joined by score), the default because it found
+            more of what was asked for on every question set it was measured on.
         keyword_weight: How much the keywords count in a hybrid search, from 0 to 1.
         tier: "auto", "exact" (compare every vector) or "codes".
         fsync: Wait until writes are on the disk, so that they also survive a power cut. Without,
@@ -101,7 +102,7 @@ class FAISSStore(VectorStore):
         path: str | Path | None = None,
         *,
         metric: Metric | None = None,
-        search_type: SearchType = "dense",
+        search_type: SearchType = "hybrid",
         keyword_weight: float = 0.5,
         tier: Tier = "auto",
         fsync: bool = True,
@@ -498,8 +499,9 @@ class FAISSStore(VectorStore):
     ) -> list[tuple[Document, float]]:
         """Return the nearest documents with their scores, best first; higher is better.
 
-        The score is the cosine, the dot product or minus the distance ("l2"); in a keyword search
-        BM25; in a hybrid search both, joined on a scale from 0 to 1.
+        In a hybrid search the score joins both rankings on a scale from 0 to 1: it compares the
+        answers to one question, not to another. In a dense search it is the cosine, the dot
+        product or minus the distance ("l2"), in a keyword search BM25.
 
         Args:
             query: The question.
@@ -512,7 +514,7 @@ class FAISSStore(VectorStore):
         Example:
             >>> from langchain_custom_agents.offline import HashingEmbeddings
             >>> store = FAISSStore.from_texts(["a cat", "a dog"], HashingEmbeddings())
-            >>> [(doc, score)] = store.similarity_search_with_score("a cat", k=1)
+            >>> [(doc, score)] = store.similarity_search_with_score("a cat", 1, search_type="dense")
             >>> round(score, 3)
             1.0
         """

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_custom_agents.vectorstores._hybrid import any_of, fuse
+from langchain_custom_agents.vectorstores import _documents
+from langchain_custom_agents.vectorstores._hybrid import fuse, query_words
 from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
 
@@ -48,14 +49,29 @@ def test_no_query_is_a_syntax_error(text: str, query: str) -> None:
 def test_a_text_is_found_by_itself(text: str) -> None:
     """A text that holds a word at all is found by its own words."""
     found = store_of(text).similarity_search(text, search_type="keyword")
-    assert bool(found) == bool(any_of(text))
+    assert bool(found) == bool(query_words(text))
 
 
 def test_common_words_are_left_out_unless_alone() -> None:
     """Words that say nothing are asked for only when there are no others."""
-    assert any_of("What is the capital of France?") == '"capital" OR "france"'
-    assert any_of("who are you") == '"who" OR "are" OR "you"'
-    assert any_of("?!") == ""
+    assert query_words("What is the capital of Hiroko's France?") == [
+        '"capital"',
+        '"hiroko"',
+        '"france"',
+    ]
+    assert query_words("who are you") == ['"who"', '"are"', '"you"']
+    assert query_words("?!") == []
+
+
+def test_words_of_nearly_every_document_are_left_out_of_large_stores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a large store a common word beside a rare one is not looked for; alone it is."""
+    monkeypatch.setattr(_documents, "_LARGE", 50)
+    store = store_of(*(f"common number{place}" for place in range(100)), "rare")
+    found = store.similarity_search("common rare", k=9, search_type="keyword")
+    assert [document.page_content for document in found] == ["rare"]
+    assert len(store.similarity_search("common common", k=9, search_type="keyword")) == 9
 
 
 def test_rankings_join_by_score() -> None:

