@@ -349,11 +349,27 @@ class _Story:
     def _on_text(self, _at: float, _owner: UUID | None, _run: UUID | None, text: str) -> None:
         """Take what the executor told the model of a call for its observation."""
         silent = [c for s in self.steps[-1:] for c in s.calls if c.observation is None]
+        silent = silent or self._refused(text)
         named = [call for call in silent if call.tool in text]
         for call in (named or silent)[:1]:
             call.observation = self._without_marks(text)
             if call in self._waiting:
                 self._waiting.remove(call)
+
+    def _refused(self, text: str) -> list[CallRecord]:
+        """Return the call that a text is about, if it was refused and so never announced."""
+        last = self.steps[-1] if self.steps else None
+        if last is None or last.raw is None or last.correction:
+            return []
+        said: list[tuple[str, Any]] = [(call["name"], call["args"]) for call in last.tool_calls]
+        if self.setting.dialect is not None:
+            move = self.setting.dialect.read(last.raw, self.setting.toolbox).move
+            said = [(move.tool, plain(move.input))] if isinstance(move, Action) else []
+        for name, given in said[len(last.calls) :]:
+            if name in text:
+                last.calls.append(CallRecord(tool=name, input=given))
+                return last.calls[-1:]
+        return []
 
     def _without_marks(self, text: str) -> str:
         dialect, said = self.setting.dialect, text.strip()
@@ -367,9 +383,23 @@ class _Story:
     ) -> None:
         """Take what the model is shown of a call for its observation."""
         for action, observation in steps:
-            call = self._made.get(id(action))
+            call = self._made.get(id(action)) or self._unannounced(action)
             if call is not None:
                 call.observation = said_by_tool(observation)[0]
+
+    def _unannounced(self, action: AgentAction) -> CallRecord | None:
+        """Return the call of an action that no event announced."""
+        if action.tool == CORRECTION or not self.steps:
+            return None
+        given, announced = plain(action.tool_input), {id(call) for call in self._made.values()}
+        for call in self.steps[-1].calls:
+            if (call.tool, call.input) == (action.tool, given) and id(call) not in announced:
+                break
+        else:
+            call = CallRecord(tool=action.tool, input=given)
+            self.steps[-1].calls.append(call)
+        self._made[id(action)] = call
+        return call
 
     def _on_artifact(
         self, _at: float, _owner: UUID | None, _run: UUID | None, action: AgentAction, found: Any

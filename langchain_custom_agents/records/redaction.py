@@ -18,7 +18,7 @@ _KEYS = re.compile(
 _NAMED = re.compile(
     r"(?P<before>(?:api[_-]?key|access[_-]?token|auth[_-]?token|secret(?:[_-]?key)?|passw(?:or)?d"
     r"|passphrase)[\"']?\s{0,3}[:=]\s{0,3}[\"']?|\b(?:Bearer|Basic)\s{1,3}(?=[\w.~+/=-]{16})"
-    r"|://[^\s:/@]{0,64}:)(?P<secret>[^\s\"',;&<>{}\[\]@]{4,})",
+    r"|://[^\s:/@]{0,64}:(?=[^\s/@]{1,200}@))(?P<secret>[^\s\"',;&<>{}\[\]@]{4,})",
     re.IGNORECASE,
 )
 _SECRET_NAME = re.compile(
