@@ -266,9 +266,8 @@ _SKIP = re.compile(
 )
 _PARAMETER = re.compile(
     r"<(?:antml:)?parameter(?:=(\w{1,80})|\sname=[\"'](\w{1,80})[\"'][^>]{0,80})>"
-    r"(.*?)</(?:antml:)?parameter>",
-    re.DOTALL,
 )
+_PARAMETER_END = re.compile(r"</(?:antml:)?parameter>")
 _DEEPSEEK = re.compile(
     r"\s{0,9}(?:function\s{0,3}<｜tool▁sep｜>)?\s{0,9}([\w.\-]{1,80})\s{0,9}(?:<｜tool▁sep｜>)?\s{0,9}"
 )
@@ -362,7 +361,10 @@ def _parameters(inner: str) -> dict[str, Any] | None:
     """Read `<parameter=name>value</parameter>`; None if there is none."""
     given: dict[str, Any] = {}
     for found in _PARAMETER.finditer(inner):
-        written = found[3].strip("\n")
+        end = _PARAMETER_END.search(inner, found.end())
+        if end is None:
+            break
+        written = inner[found.end() : end.start()].strip("\n")
         try:
             value = read_json(written) if written[:1] in ("{", "[") else None
         except BrokenJSONError:

@@ -64,6 +64,9 @@ CALLS = (
 )
 _TOKENS = rf"{OPENING}|{CLOSING}|{ENDINGS}|{CALLS}|<\|[A-Za-z0-9_]{{1,40}}\|>"
 
+_MARKS = r"#>*\-•+_`|"
+_EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
+
 # A fence begins a line, or stands alone after a label.
 _FENCE_LINE = re.compile(r"^([ \t]{0,8})(?=\\*(?:```|~~~))", re.MULTILINE)
 _FENCE_ESCAPED = re.compile(r"^([ \t]{0,8})\\(?=\\*(?:```|~~~))", re.MULTILINE)
@@ -86,14 +89,14 @@ def label_pattern(words: tuple[str, ...]) -> str:
     linear in the length of the text.
     """
     word = words_pattern(words)
-    before = (
-        r"(?:[\U0001F300-\U0001FAFF\u2600-\u27BF]\uFE0F?[ \t]{0,3})?"
-        r"(?:[#>*\-•+_`~|][ \t#>*\-•+_`~|]{0,12})?(?:\d{1,3}[.)][ \t]{0,4})?[*_`]{0,3}"
-        r"(?:step[ \t]{0,3}\d{1,3}[ \t]{0,3}[:.)\-][ \t]{0,3})?[*_`]{0,3}"
-    )
+    initials = "".join(sorted({case(each[0]) for each in words for case in (str.lower, str.upper)}))
+    # What a label can begin with, so that other lines are passed over at once.
+    first = rf"(?=[{_MARKS}{_EMOJI}\dsS{re.escape(initials)}])"
+    marks = rf"(?:[{_EMOJI}]\uFE0F?[ \t]{{0,3}})?(?:[{_MARKS}][ \t{_MARKS}]{{0,12}})?"
+    counted = r"(?:(?:\d{1,3}[.)]|step[ \t]{0,3}\d{1,3}[ \t]{0,3}[:.)\-])[ \t]{0,4}[*_`]{0,3})?"
     number = r"[ \t]{0,3}[#(（]?\d{0,3}[)）]?[ \t]{0,3}"
     return (
-        rf"(?:{before}(?:{word}){number}[*_`]{{0,3}}[ \t]{{0,3}}[:：]"
+        rf"{first}(?:{marks}{counted}(?:{word}){number}[*_`]{{0,3}}[ \t]{{0,3}}[:：]"
         rf"|#{{1,6}}[ \t]{{0,4}}(?:{word}){number}[*_`]{{0,3}}[ \t]{{0,8}}(?=\n|\Z)"
         rf"|(?:\*\*|__)(?:{word}){number}(?:\*\*|__)[ \t]{{0,8}}(?=\n|\Z))"
     )
@@ -127,13 +130,16 @@ class Form:
         unfinished = rf"|(?<=\n)[ \t]{{0,20}}(?:{partial})\Z" if partial else ""
         flags = re.MULTILINE | re.IGNORECASE
         self._label = re.compile(rf"(?:^[ \t]{{0,20}}{label}{unfinished})", flags)
-        self._token = re.compile(rf"(?<!\\)(?:{_TOKENS})", flags)
+        self._token = re.compile(rf"(?=[<\[◁])(?<!\\)(?:{_TOKENS})", flags)
         self._observation = re.compile(rf"^[ \t]{{0,20}}{label_pattern(seen)}{unfinished}", flags)
         at_line = rf"{label}|(?:{partial})\Z" if partial else label
-        self._to_escape = re.compile(rf"^([ \t]{{0,20}})(?=\\*(?:{at_line}))", flags)
-        self._escaped = re.compile(rf"^([ \t]{{0,20}})\\(?=\\*(?:{at_line}))", flags)
-        self._token_to_escape = re.compile(rf"(?<!\\)(?=\\*(?:{_TOKENS}))", flags)
-        self._token_escaped = re.compile(rf"(?<!\\)\\(?=\\*(?:{_TOKENS}))", flags)
+        # Backslashes are passed over all at once, however many there are.
+        slashes = r"\\*(?!\\)"
+        self._to_escape = re.compile(rf"^([ \t]{{0,20}})(?={slashes}(?:{at_line}))", flags)
+        self._escaped = re.compile(rf"^([ \t]{{0,20}})\\(?={slashes}(?:{at_line}))", flags)
+        token = rf"{slashes}(?=[<\[◁])(?:{_TOKENS})"
+        self._token_to_escape = re.compile(rf"(?=[<\[◁\\])(?<!\\)(?={token})", flags)
+        self._token_escaped = re.compile(rf"(?=\\)(?<!\\)\\(?={token})", flags)
 
     def escape(self, content: str) -> str:
         """Return content in which nothing counts as form any more."""
@@ -164,6 +170,7 @@ class Form:
         return found.start() if found else None
 
 
+@lru_cache(maxsize=4096)
 def plain_word(label: str) -> str:
     """Return a label's word as it is compared: without mark-up, numbers, spaces and case.
 

@@ -140,6 +140,7 @@ class _Reader:
         unwrapped = unwrap(self.words)
         self.repairs += unwrapped.repairs
         body, cut = self.dialect.cut(unwrapped.body)
+        self.head = body if unwrapped.body == self.words else ""
         self.tail = "\n".join(part for part in (cut, unwrapped.tail) if part)
         try:
             if not body:
@@ -178,7 +179,8 @@ class _Reader:
 
     def step(self, body: str, left: int) -> Move | None:
         """Return the first step in a text; None if there is none."""
-        exact = self.exact(body)
+        # The words as they stand have been tried before.
+        exact = None if body == self.head else self.exact(body)
         if exact is not None:
             return exact
         segments = Segments(body, self.dialect)

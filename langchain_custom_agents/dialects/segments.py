@@ -25,6 +25,8 @@ _EXAMPLE = re.compile(
     r"|(?:said|asked|told|wrote|written)\b|例えば|たとえば|の例|形式は|例如|比如|格式是|格式为",
     re.IGNORECASE,
 )
+# The first step is looked for: what comes after so many labels and fences does not matter.
+_MOST = 2_000
 _ROLES = {
     "question": "question",
     "thought": "thought",
@@ -157,7 +159,7 @@ class Segments:
         starts = [fence.start for fence in self.fences]
         self.labels: list[Label] = []
         self.fenced: list[Label] = []
-        for start, end, word in dialect.form.labels(self.text):
+        for start, end, word in islice(dialect.form.labels(self.text), _MOST):
             role = self.words.roles.get(word)
             if role is None:
                 continue
@@ -211,7 +213,7 @@ def _without_strays(text: str, left: int = 2) -> tuple[str, tuple[Fence, ...]]:
     opened: re.Match[str] | None = None
     pairs: list[tuple[re.Match[str], re.Match[str]]] = []
     strays: list[re.Match[str]] = []
-    for found in _FENCE.finditer(text):
+    for found in islice(_FENCE.finditer(text), _MOST):
         if opened is None:
             opened = found
         elif found["lang"] or found["lead"]:

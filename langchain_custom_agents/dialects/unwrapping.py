@@ -55,8 +55,9 @@ def unwrap(words: str) -> Unwrapped:
         >>> unwrap("<think>Hm.</think>Final Answer: 42<|im_end|>").body
         'Final Answer: 42'
     """
-    if "<|channel|>" in words:
-        return _channels(words)
+    channels = _channels(words) if "<|channel|>" in words else None
+    if channels is not None:
+        return channels
     body, reasoning, inside = _without_reasoning(words)
     repairs = [INSIDE] if inside else [REASONING] if reasoning else []
     for _ in range(8):
@@ -105,10 +106,12 @@ def _without_reasoning(words: str) -> tuple[str, str, bool]:
     return reasoning, "", True
 
 
-def _channels(words: str) -> Unwrapped:
+def _channels(words: str) -> Unwrapped | None:
     """Read the channels of OpenAI's harmony template: analysis, commentary, final."""
     reasoning: list[str] = []
     parts = list(_CHANNEL.finditer(words))
+    if not parts:
+        return None
     for found, following in zip(parts, [*parts[1:], None], strict=True):
         content = words[found.end() : following.start() if following else len(words)]
         content = _CHANNEL_END.split(content, maxsplit=1)[0]
