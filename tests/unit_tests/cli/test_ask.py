@@ -1,6 +1,7 @@
 """`lca ask`."""
 
 import json
+import sys
 
 import pytest
 
@@ -129,6 +130,30 @@ def test_errors_are_one_sentence(lca, args, code, said):
     assert (result.exit_code, last.startswith("Error: ")) == (code, True), result.output
     assert said in last
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("missing", "args", "install"),
+    [
+        ("langchain", ("--model", "openai:gpt-4o"), "'langchain-custom-agents[models]'"),
+        ("langchain", ("--embeddings", "openai:small"), "'langchain-custom-agents[models]'"),
+        ("langchain_openai", ("--model", "openai-text:x"), "'langchain-custom-agents[openai]'"),
+        ("langchain_openai", ("--model", "openai:gpt-4o"), "langchain-openai"),
+        ("langchain_postgres", ("--index", "postgresql://h/d"), "langchain-postgres"),
+        ("langchain_milvus", ("--index", "milvus:x.db"), "langchain-milvus"),
+        ("markitdown", ("--docs", "page.html"), "'langchain-custom-agents[docs]'"),
+    ],
+)
+def test_what_is_not_installed_is_named(lca, monkeypatch, tmp_path, missing, args, install):
+    """What needs a package that is not installed says how to install it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.html").write_text("<p>x</p>", encoding="utf-8")
+    for name in [name for name in sys.modules if name.split(".")[0] == missing] or [missing]:
+        monkeypatch.setitem(sys.modules, name, None)
+    said = lca("ask", "x", *args)
+    assert said.exit_code == 1
+    assert said.output.rstrip().splitlines()[-1].startswith("Error: ")
+    assert f"pip install {install}" in said.output
 
 
 def test_documents_without_text_are_refused(lca, tmp_path):
