@@ -138,7 +138,7 @@ def test_errors_are_one_sentence(lca, args, code, said):
         ("langchain", ("--model", "openai:gpt-4o"), "'langchain-custom-agents[models]'"),
         ("langchain", ("--embeddings", "openai:small"), "'langchain-custom-agents[models]'"),
         ("langchain_openai", ("--model", "openai-text:x"), "'langchain-custom-agents[openai]'"),
-        ("langchain_openai", ("--model", "openai:gpt-4o"), "langchain-openai"),
+        ("langchain_groq", ("--model", "groq:llama-3"), "langchain-groq"),
         ("langchain_postgres", ("--index", "postgresql://h/d"), "langchain-postgres"),
         ("langchain_milvus", ("--index", "milvus:x.db"), "langchain-milvus"),
         ("markitdown", ("--docs", "page.html"), "'langchain-custom-agents[docs]'"),

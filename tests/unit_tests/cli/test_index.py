@@ -87,11 +87,12 @@ def test_an_empty_file_is_named(lca, notes, tmp_path):
 def test_an_index_answers_with_scores_and_sources(lca, index, notes, tmp_path):
     """`ask --index` answers from the folder and names score and source."""
     index(notes)
-    said = lca("ask", "--index", tmp_path / "made", "Where does Ms Mori live?")
-    assert said.exit_code == 0
-    assert "Answer: She lives in Nara." in said.output
-    sources = [line for line in said.output.splitlines() if line.startswith("[")]
-    assert any(str(notes / "mori.txt") in line and " 0." in line for line in sources)
+    args = ("--index", tmp_path / "made", "Where does Ms Mori live?")
+    told = json.loads(lca("ask", "--json", *args).stdout)
+    assert told["answer"] == "She lives in Nara."
+    best = told["sources"][0]
+    assert best["source"] == str(notes / "mori.txt")
+    assert f"[1] {best['score']:.3f} mori, {best['source']}\n" in lca("ask", *args).output
 
 
 def test_long_documents_are_cut(index, tmp_path):
