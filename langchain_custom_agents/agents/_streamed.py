@@ -219,7 +219,10 @@ def _is_listened_to(llm: Any, callbacks: Any) -> bool:
     heard = [callbacks, llm.callbacks]
     handlers = [h for each in heard for h in (getattr(each, "handlers", each) or ())]
     listeners = (_StreamingCallbackHandler, _V2StreamingCallbackHandler)
-    return any(isinstance(handler, listeners) for handler in handlers)
+    return any(
+        isinstance(handler, listeners) or getattr(handler, "listens_to_tokens", False)
+        for handler in handlers
+    )
 
 
 # A twin shares all that its model has. It runs LangChain's part of a call; the model's own part
