@@ -117,8 +117,11 @@ class Dialect(ABC):
             thought, move = exact
             if not isinstance(move, Action):
                 return Reading(thought, move, cut)
-            if not toolbox or move.tool in toolbox:
-                return Reading(thought, _fitted(move, toolbox), cut)
+            spec = toolbox.get(move.tool)
+            if spec is None and not toolbox:
+                return Reading(thought, move, cut)
+            if spec is not None and spec.suits(move.input):
+                return Reading(thought, Action(move.tool, spec.fit(move.input)), cut)
         return self.recover(words, toolbox)
 
     def cut(self, words: str) -> tuple[str, str]:
@@ -282,11 +285,6 @@ def match_rest(dialect: Dialect, written: str) -> str | None:
         return None
     unescaped = dialect.form.unescape("\n" + rest)[1:] if newline else ""
     return dialect.form.unescape("\0" + first)[1:] + newline + unescaped
-
-
-def _fitted(move: Action, toolbox: Toolbox) -> Action:
-    spec = toolbox.get(move.tool)
-    return move if spec is None else Action(move.tool, spec.fit(move.input))
 
 
 def _example_of(schema: Mapping[str, Any], text: str) -> Any:

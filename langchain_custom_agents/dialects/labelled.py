@@ -19,6 +19,7 @@ from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, M
 from langchain_custom_agents.dialects.names import LONGEST_NAME, is_echo, is_none
 from langchain_custom_agents.dialects.phrases import IN_CHINESE, IN_ENGLISH, IN_JAPANESE, Phrases
 from langchain_custom_agents.dialects.recovery import recover
+from langchain_custom_agents.dialects.segments import introduces_example
 from langchain_custom_agents.dialects.toolbox import Toolbox
 
 # A tool name in quotes, brackets or markdown is somebody's mark-up around a name.
@@ -106,11 +107,21 @@ class LabelledDialect(Dialect):
     # The parts of a step.
 
     def _write_thought(self, thought: str) -> str:
-        return f"{self.thought} {self.escape(escape_fences(tidy(thought)))}".rstrip()
+        content = escape_fences(tidy(thought))
+        # What comes after such a thought would be taken as the example.
+        mark = "\\" if introduces_example(content.rstrip("\\")) else ""
+        return f"{self.thought} {self.escape(content + mark)}".rstrip()
 
     def _match_thought(self, written: str) -> str | None:
         content = tidy(written)
-        return None if self.form.is_in(content) else unescape_fences(self.unescape(content))
+        if self.form.is_in(content):
+            return None
+        content = self.unescape(content)
+        if introduces_example(content.rstrip("\\")):
+            if not content.endswith("\\"):
+                return None
+            content = content[:-1]
+        return unescape_fences(content)
 
     def _checked_name(self, tool: str) -> str:
         if _NOT_A_NAME.search(tool) or tool[0] in _MARKUP or tool[-1] in _MARKUP:
@@ -228,6 +239,16 @@ class Conversational(Labelled):
     """
 
     final_answer: str = "AI:"
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """How the human's turns may begin: what a model must not write either."""
+        return ("Human:", "User:", "New input:")
+
+    @cached_property
+    def form(self) -> Form:
+        """What counts as form in a text."""
+        return Form((*self.labels.values(), *self.turns), self.observation)
 
 
 ENGLISH = Labelled()

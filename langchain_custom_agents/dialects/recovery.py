@@ -227,6 +227,8 @@ class _Reader:
             if self.toolbox and move.tool not in self.toolbox:
                 return None
             spec = self.toolbox.get(move.tool) or ToolSpec(move.tool)
+            if not spec.suits(move.input):
+                return None
             move = Action(move.tool, spec.fit(move.input))
         self.thought = thought
         return move
@@ -279,7 +281,7 @@ class _Reader:
         return self.unnamed(content, segments)
 
     def unescaped(self, content: str) -> str:
-        return self.dialect.form.unescape(content.strip().removeprefix("**").removesuffix("**"))
+        return self.dialect.form.unescape(content.strip())
 
     def named(self, content: str, given: str, *, last: bool) -> Call | Said | None:
         """Read an action that has an input under a label of its own."""
@@ -376,6 +378,8 @@ class _Reader:
         tool = self.prefix(line)
         if tool is not None:
             given = line[len(tool) :].lstrip(" \t:：-–—").strip()
+            if given.startswith(("[", "(")):
+                self.refuse(self.say.cut_off)
             if given:
                 self.repairs.append("The input stood beside the tool's name.")
                 return Call(tool, f"{given}\n{below}".strip(), written=True)
@@ -416,7 +420,7 @@ class _Reader:
             if acts and label.role not in ("input", "follow_up"):
                 stop = label.start
                 break
-        text = segments.text[segments.labels[index].end : stop]
+        text = segments.content(index, stop)
         self.rest = segments.text[stop:]
         tag = next(calls.in_tags(text, self.toolbox), None)
         if tag is not None:
@@ -431,7 +435,6 @@ class _Reader:
             return Said(blob.given, (OTHER_FORM,))
         if _ECHOED_ANSWER.match(text):
             self.refuse(self.say.echo)
-        text = re.sub(r"\A[ \t]{0,9}\*\*(?!\S)", "", text)
         written = text.strip()
         if written.startswith("\\") and written.lstrip("\\")[:1] in ("{", "[", "`", "~"):
             text = written[1:]
@@ -683,8 +686,12 @@ class _Reader:
                 self.refuse(self.say.echo)
             if not self.toolbox or is_none(call.name) or not bare(call.name):
                 self.refuse(self.say.no_tool)
-            attempted = Action(bare(call.name), self.loosely(call))
-            raise _RefusalError(self.dialect.no_such_tool(self.words, attempted, self.toolbox))
+            unknown = self.dialect.no_such_tool(
+                self.words, Action(bare(call.name), self.loosely(call)), self.toolbox
+            )
+            if call.given is NotGiven:
+                self.refuse(unknown.reason)
+            raise _RefusalError(unknown)
         if tool != call.name.strip():
             self.repairs.append(f"The tool was named {call.name.strip()!r}.")
         spec = self.toolbox.get(tool) or ToolSpec(tool)

@@ -19,14 +19,16 @@ _FENCE = re.compile(
     re.MULTILINE,
 )
 _EXAMPLE = re.compile(
-    r"for example|for instance|\be\.g\.|an example|such as|instructions? (?:say|said|tell|show)"
-    r"|prompt (?:say|said|tell|show)|(?:format|form|syntax|template) (?:is|was|looks|would be|I (?:must|should))"
-    r"|(?:could|would|might) (?:say|write|answer|reply|respond|look|be|use)|like this|as follows"
-    r"|(?:said|asked|told|wrote|written)\b|例えば|たとえば|の例|形式は|例如|比如|格式是|格式为",
+    r"for example|for instance|\be\.g\.|\bexample\b"
+    r"|(?:instructions?|prompt|message) (?:says?|said|tells?|told|shows?|showed)"
+    r"|(?:format|form|syntax|template|step) (?:is|was|looks?|would be)\b"
+    r"|(?:could|would|might) (?:say|write|answer|reply|respond|look)"
+    r"|例えば|たとえば|の例|形式は|例如|比如|格式是|格式为",
     re.IGNORECASE,
 )
 # The first step is looked for: what comes after so many labels and fences does not matter.
 _MOST = 2_000
+_EMPHASIS = re.compile(r"(?:\*{1,3}|_{1,3}|`{1,3})(?=\w)")
 _ROLES = {
     "question": "question",
     "thought": "thought",
@@ -125,12 +127,14 @@ class Label:
         end: Where its content begins.
         role: What it stands for.
         quoted: Whether it stands in a block quotation.
+        mark: The emphasis that it opens and does not close.
     """
 
     start: int
     end: int
     role: str
     quoted: bool = False
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -164,13 +168,27 @@ class Segments:
             if role is None:
                 continue
             at = bisect_right(starts, start) - 1
-            label = Label(start, end, role, ">" in self.text[start:end])
+            label = self._label(start, end, role)
             hidden = at >= 0 and self.fences[at].inner <= start < self.fences[at].end
             (self.fenced if hidden else self.labels).append(label)
 
-    def content(self, index: int) -> str:
-        """Return what stands under a label."""
-        return self.text[self.labels[index].end : self.stop(index)]
+    def _label(self, start: int, end: int, role: str) -> Label:
+        """Make a label; emphasis that it opens ends after its colon, or with its content."""
+        spelled = self.text[start:end]
+        opened = _EMPHASIS.search(spelled)
+        mark = opened[0] if opened and not spelled.rstrip(":： \t").endswith(opened[0]) else ""
+        if mark and self.text.startswith(mark, end):
+            end, mark = end + len(mark), ""
+        return Label(start, end, role, ">" in spelled, mark)
+
+    def content(self, index: int, stop: int | None = None) -> str:
+        """Return what stands under a label, up to the next one if not told where it stops."""
+        label = self.labels[index]
+        content = self.text[label.end : self.stop(index) if stop is None else stop]
+        bare = content.rstrip()
+        if label.mark and bare.endswith(label.mark) and bare.count(label.mark) % 2:
+            return bare[: -len(label.mark)]
+        return content
 
     def stop(self, index: int) -> int:
         """Return where the content of a label ends."""

@@ -48,7 +48,7 @@ class ToolSpec:
             return cls(
                 name=tool.name,
                 description=tool.description,
-                args=tool.args if isinstance(tool, Tool) else properties.get("properties", {}),
+                args=tool.args if isinstance(tool, Tool) else _arguments(properties),
                 required=tuple(properties.get("required", ())),
                 takes_text=isinstance(tool, Tool),
             )
@@ -58,7 +58,7 @@ class ToolSpec:
             return cls(
                 name=function["name"],
                 description=function.get("description") or "",
-                args=parameters.get("properties"),
+                args=_arguments(parameters) if "properties" in parameters else None,
                 required=tuple(parameters.get("required", ())),
             )
         msg = (
@@ -66,6 +66,20 @@ class ToolSpec:
             f"{type(tool).__name__} is none of them."
         )
         raise TypeError(msg)
+
+    def suits(self, given: str | dict[str, Any]) -> bool:
+        """Tell whether the tool can be called with this input, as far as is known.
+
+        Example:
+            >>> weather = ToolSpec("weather", args={"city": {}, "days": {}}, required=("city",))
+            >>> weather.suits({"city": "Kyoto"}), weather.suits("Kyoto")
+            (True, False)
+        """
+        if self.takes_text or self.args is None:
+            return True
+        if isinstance(given, str):
+            return len(self.args) == 1
+        return set(given) <= set(self.args) and set(self.required) <= set(given)
 
     def fit(self, given: str | dict[str, Any]) -> str | dict[str, Any]:
         """Return the input in the shape the tool takes.
@@ -122,6 +136,11 @@ class Toolbox:
     def get(self, name: str) -> ToolSpec | None:
         """Return the tool of exactly this name."""
         return self._by_name.get(name)
+
+
+def _arguments(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the arguments that a schema names; None if it takes others as well."""
+    return None if schema.get("additionalProperties") else schema.get("properties", {})
 
 
 ToolLike: TypeAlias = ToolSpec | BaseTool | Mapping[str, Any] | str
