@@ -11,7 +11,15 @@ from langchain_core.messages import BaseMessage, convert_to_messages
 from langchain_core.outputs import LLMResult
 
 from langchain_custom_agents.agents._messages import text_in
-from langchain_custom_agents.dialects import Action, Answer, Dialect, Misreading, Toolbox, ToolSpec
+from langchain_custom_agents.dialects import (
+    Action,
+    Answer,
+    Dialect,
+    Misreading,
+    Move,
+    Toolbox,
+    ToolSpec,
+)
 from langchain_custom_agents.loop import CORRECTION
 from langchain_custom_agents.policies import CountTokens, approximate_tokens
 from langchain_custom_agents.records.messages import (
@@ -162,6 +170,7 @@ class _Story:
         self._running: dict[UUID | None, tuple[CallRecord, float]] = {}
         self._waiting: list[CallRecord] = []
         self._made: dict[int, CallRecord] = {}
+        self._moves: dict[int, Move] = {}
         self._finish: AgentFinish | None = None
         self._end: tuple[Any, ...] | None = None
         self._failed: BaseException | None = None
@@ -237,8 +246,9 @@ class _Story:
     def _on_silent(
         self, at: float, _: UUID | None, run_id: UUID | None, error: BaseException
     ) -> None:
-        step, _heard, began = self._asked.pop(run_id)
+        step, heard, began = self._asked.pop(run_id)
         step.error, step.seconds = _described(error), _rounded(at - began)
+        step.tokens = Tokens(read=self.setting.count(heard_text(heard)), counted=True)
 
     def _on_retry(self, _at: float, _owner: UUID | None, run_id: UUID | None) -> None:
         if run_id in self._asked:
@@ -252,14 +262,11 @@ class _Story:
             return
         reading = dialect.read(words, self.setting.toolbox)
         step.thought, step.cut, step.repairs = reading.thought, reading.cut, [*reading.repairs]
+        self._moves[id(step)] = reading.move
 
     def _compare(self, step: StepRecord) -> None:
         """Say what the dialect reads in the words, if something else was done."""
-        dialect = self.setting.dialect
-        if dialect is None or step.raw is None:
-            return
-        move = dialect.read(step.raw, self.setting.toolbox).move
-        made = step.action
+        move, made = self._moves.get(id(step)), step.action
         if isinstance(move, Action) and step.answer is not None:
             step.differs = f"{_call(move.tool, move.input)}, but the run took it for the answer."
         elif isinstance(move, Answer) and made is not None:
@@ -362,8 +369,8 @@ class _Story:
         if last is None or last.raw is None or last.correction:
             return []
         said: list[tuple[str, Any]] = [(call["name"], call["args"]) for call in last.tool_calls]
-        if self.setting.dialect is not None:
-            move = self.setting.dialect.read(last.raw, self.setting.toolbox).move
+        move = self._moves.get(id(last))
+        if move is not None:
             said = [(move.tool, plain(move.input))] if isinstance(move, Action) else []
         for name, given in said[len(last.calls) :]:
             if name in text:

@@ -161,6 +161,7 @@ def _step(
             ("cut", step.cut),
             ("repair", step.repairs),
             ("correction", step.correction),
+            ("error", any(call.error for call in step.calls)),
         )
         if there
     )
@@ -200,8 +201,9 @@ def _body(step: StepRecord, sent: str, label: Mapping[str, str]) -> Iterator[str
         yield from _call(call, label)
     if step.answer is not None:
         yield f'<h2>{label["answer"]}</h2><p dir="auto"><strong>{_text(step.answer)}</strong></p>'
-    for repair in step.repairs:
-        yield f'<h2>{label["repair"]}</h2><p class="note" dir="auto">{_text(repair)}</p>'
+    if step.repairs:
+        repairs = "\n".join(step.repairs)
+        yield f'<h2>{label["repair"]}</h2><p class="note" dir="auto">{_text(repairs)}</p>'
     if step.correction:
         yield f"<h2>{label['correction']}</h2>"
         yield f'<p class="note" dir="auto">{_text(step.correction)}</p>'

@@ -5,10 +5,10 @@ and redacting wait until somebody looks at the record.
 """
 # ruff: noqa: ARG002 - LangChain tells handlers more than they need
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from time import perf_counter as clock
 from typing import Any
 from uuid import UUID
 
@@ -40,20 +40,9 @@ class Events:
     name: str = ""
     events: list[Event] = field(default_factory=list)
     started: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=clock)
     ended: bool = False
     record: RunRecord | None = None
-
-    def note(self, kind: str, owner: UUID | None, run_id: UUID | None, *what: Any) -> None:
-        """Keep an event.
-
-        Args:
-            kind: What kind of event it is.
-            owner: The call of a tool inside of which it happened, if any.
-            run_id: The run of a model or a tool that it is about, if any.
-            *what: What belongs to it.
-        """
-        self.events.append((kind, time.perf_counter(), owner, run_id, what))
 
 
 class Recorder(BaseCallbackHandler):
@@ -167,19 +156,30 @@ class Recorder(BaseCallbackHandler):
         """Note a run, or the steps that a part of it is given."""
         run, owner = self._begin(run_id, parent_run_id, inputs, kwargs.get("name"))
         if isinstance(inputs, dict) and inputs.get("intermediate_steps"):
-            run.note("steps", owner, run_id, inputs["intermediate_steps"])
+            run.events.append(("steps", clock(), owner, run_id, (inputs["intermediate_steps"],)))
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Note the end of a run."""
         known = self._end(run_id)
         if known is not None and known[0].run_id == run_id:
-            known[0].note("end", None, run_id, outputs, self._artifacts(run_id))
+            known[0].events.append(
+                (
+                    "end",
+                    clock(),
+                    None,
+                    run_id,
+                    (
+                        outputs,
+                        self._artifacts(run_id),
+                    ),
+                )
+            )
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Note the failure of a run."""
         known = self._end(run_id)
         if known is not None and known[0].run_id == run_id:
-            known[0].note("failed", None, run_id, error)
+            known[0].events.append(("failed", clock(), None, run_id, (error,)))
 
     def on_llm_start(
         self,
@@ -192,7 +192,18 @@ class Recorder(BaseCallbackHandler):
     ) -> None:
         """Note what a text model is sent."""
         run, owner = self._begin(run_id, parent_run_id, None, kwargs.get("name"))
-        run.note("ask", owner, run_id, prompts[0], kwargs)
+        run.events.append(
+            (
+                "ask",
+                clock(),
+                owner,
+                run_id,
+                (
+                    prompts[0],
+                    kwargs,
+                ),
+            )
+        )
 
     def on_chat_model_start(
         self,
@@ -205,25 +216,36 @@ class Recorder(BaseCallbackHandler):
     ) -> None:
         """Note what a chat model is sent."""
         run, owner = self._begin(run_id, parent_run_id, None, kwargs.get("name"))
-        run.note("ask", owner, run_id, messages[0], kwargs)
+        run.events.append(
+            (
+                "ask",
+                clock(),
+                owner,
+                run_id,
+                (
+                    messages[0],
+                    kwargs,
+                ),
+            )
+        )
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a model said."""
         known = self._end(run_id)
         if known is not None:
-            known[0].note("said", known[1], run_id, response)
+            known[0].events.append(("said", clock(), known[1], run_id, (response,)))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Note that a model gave no reply."""
         known = self._end(run_id)
         if known is not None:
-            known[0].note("silent", known[1], run_id, error)
+            known[0].events.append(("silent", clock(), known[1], run_id, (error,)))
 
     def on_retry(self, retry_state: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Note that a model is called once more."""
         known = self._under.get(run_id)
         if known is not None:
-            known[0].note("retry", known[1], run_id)
+            known[0].events.append(("retry", clock(), known[1], run_id, ()))
 
     def on_tool_start(
         self,
@@ -239,19 +261,31 @@ class Recorder(BaseCallbackHandler):
         self._under[run_id] = run, owner, run_id
         name = (serialized or {}).get("name") or kwargs.get("name") or ""
         given = kwargs.get("inputs")
-        run.note("call", owner, run_id, name, input_str if given is None else given, kwargs)
+        run.events.append(
+            (
+                "call",
+                clock(),
+                owner,
+                run_id,
+                (
+                    name,
+                    input_str if given is None else given,
+                    kwargs,
+                ),
+            )
+        )
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a tool returned."""
         known = self._end(run_id)
         if known is not None:
-            known[0].note("result", known[1], run_id, output)
+            known[0].events.append(("result", clock(), known[1], run_id, (output,)))
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Note that a tool failed."""
         known = self._end(run_id)
         if known is not None:
-            known[0].note("broken", known[1], run_id, error)
+            known[0].events.append(("broken", clock(), known[1], run_id, (error,)))
 
     def on_retriever_start(
         self,
@@ -271,7 +305,7 @@ class Recorder(BaseCallbackHandler):
         """Note what was found, and in which tool call."""
         known = self._end(run_id)
         if known is not None:
-            known[0].note("found", known[1], run_id, documents)
+            known[0].events.append(("found", clock(), known[1], run_id, (documents,)))
 
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Note the end of a search that failed."""
@@ -281,19 +315,19 @@ class Recorder(BaseCallbackHandler):
         """Note what the agent is about to do, or how its model was corrected."""
         known = self._under.get(run_id)
         if known is not None:
-            known[0].note("action", known[1], run_id, action)
+            known[0].events.append(("action", clock(), known[1], run_id, (action,)))
 
     def on_agent_finish(self, finish: AgentFinish, *, run_id: UUID, **kwargs: Any) -> None:
         """Note the answer."""
         known = self._under.get(run_id)
         if known is not None:
-            known[0].note("finish", known[1], run_id, finish)
+            known[0].events.append(("finish", clock(), known[1], run_id, (finish,)))
 
     def on_text(self, text: str, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what the executor tells the model of a call that no tool answered."""
         known = self._under.get(run_id)
         if known is not None and known[0].run_id == run_id:
-            known[0].note("text", known[1], run_id, text)
+            known[0].events.append(("text", clock(), known[1], run_id, (text,)))
 
     def _artifacts(self, run_id: UUID) -> list[tuple[AgentAction, Any]]:
         """Return the artifacts that our executor kept of a run; other executors drop them."""

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from langchain_core.agents import AgentAction, AgentFinish
@@ -249,7 +250,7 @@ class Stepper:
     def record(self) -> RunRecord:
         """The run so far, as a record."""
         events: list[Event] = []
-        for entry, following in zip(self._entries, [*self._entries[1:], None], strict=True):
+        for entry, following in zip_longest(self._entries, self._entries[1:]):
             # What was planned is heard again when it is done, perhaps changed by `approve`.
             done = following is not None and isinstance(following.request, Call)
             events += [event for event in entry.events if not (done and event[0] == "action")]
