@@ -17,7 +17,7 @@ _LONGEST, _DEEPEST = 32_000, 40
 
 # Commands of LaTeX that begin like an escape of JSON, and so are damaged by a strict reading.
 _COMMANDS = (
-    r"n(?:abla|eq|otin)|r(?:ight\w*|ho|angle|floor|ceil)"
+    r"n(?:abla|otin)|r(?:ight\w*|ho|angle|floor|ceil)"
     r"|t(?:imes|ext\w*|heta|au|riangle\w*|an(?=[(\\{^]))"
 )
 _MEANT = rf'(?!{_COMMANDS}(?![A-Za-z]))[nrt]|["\\/]|u[0-9a-fA-F]{{4}}'
@@ -34,6 +34,8 @@ _COMMENT = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
+# A text in backticks, as JavaScript writes it.
+_TEMPLATE = re.compile(r"(?<=[:,\[\s])`([^`]*)`(?=\s{0,99}[,}\]])")
 # A text that swallowed the marks between two others.
 _SWALLOWED = re.compile(r"""["'“”]\s{0,9}:\s{0,9}["'“”]""")
 _STRUCTURE = re.compile(r"""["'{}\[\]]|\\.""", re.DOTALL)
@@ -213,6 +215,7 @@ def _nested(text: str) -> int:
 def _as_python(text: str) -> Value | None:
     if _nested(text) > _DEEPEST:
         return None
+    text = _TEMPLATE.sub(lambda found: json.dumps(found[1], ensure_ascii=False), text)
     guarded = _guarded(text, quote="\\'")
     # An apostrophe inside a word ends no quotation.
     for candidate in dict.fromkeys((guarded, _APOSTROPHE.sub(r"\'", guarded))):
