@@ -114,7 +114,7 @@ def titled_apart(documents: Iterable[Document]) -> list[Document]:
 
 
 def _text(file: Path) -> tuple[str, str]:
-    from langchain_custom_agents.docstores.folder import _titled
+    from langchain_custom_agents.docstores.folder import titled
 
     try:
         text = file.read_text(encoding="utf-8-sig").replace("\r\n", "\n")
@@ -124,7 +124,7 @@ def _text(file: Path) -> tuple[str, str]:
     except OSError as error:
         msg = f"{file} cannot be read ({error.strerror}): check its permissions, or leave it out."
         raise Failure(msg) from error
-    return _titled(file, text)
+    return titled(file, text)
 
 
 def _converted(file: Path) -> tuple[str, str]:

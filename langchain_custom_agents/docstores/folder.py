@@ -61,7 +61,7 @@ class FolderDocstore(TextDocstore):
             raise ValueError(msg)
         files = {path: root for given in paths for path, root in _files(Path(given))}
         texts = {path: _read(path) for path in files}
-        named = {path: _titled(path, text) for path, text in texts.items() if text.strip()}
+        named = {path: titled(path, text) for path, text in texts.items() if text.strip()}
         if not named:
             msg = f"No text was found in {_listed(paths)}: every {_kinds()} file is empty."
             raise ValueError(msg)
@@ -126,7 +126,7 @@ def _read(path: Path) -> str:
         raise type(error)(error.errno, msg) from error
 
 
-def _titled(path: Path, text: str) -> tuple[str, str]:
+def titled(path: Path, text: str) -> tuple[str, str]:
     """Split a text into its title and the rest; a file that is only a heading keeps it as text."""
     body = text
     if path.suffix.lower() == ".md":

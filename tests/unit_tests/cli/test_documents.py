@@ -7,7 +7,6 @@ from langchain_core.documents import Document
 
 from langchain_custom_agents.cli.documents import CONVERTED, TEXT, files_in, read, split
 from langchain_custom_agents.cli.errors import Failure
-from tests.unit_tests.cli.files import docx, pdf
 
 
 def test_folders_give_the_known_kinds(notes):
@@ -39,43 +38,6 @@ def test_an_unreadable_file_is_named(notes):
     """What cannot be read is named, with what to do."""
     with pytest.raises(Failure, match=r"picture\.png is not UTF-8 text"):
         read(notes / "picture.png")
-
-
-def test_html_is_converted(tmp_path):
-    """HTML becomes text with its title; scripts do not."""
-    file = tmp_path / "page.html"
-    file.write_text(
-        "<html><head><title>Ayako</title><script>alert(1)</script></head>"
-        "<body><h1>Work</h1><p>Ayako is a <b>doctor</b>.</p></body></html>",
-        encoding="utf-8",
-    )
-    page = read(file)
-    assert page.metadata["title"] == "Ayako"
-    assert "Ayako is a **doctor**." in page.page_content
-    assert "alert" not in page.page_content
-
-
-def test_pdf_is_converted(tmp_path):
-    """The text of a PDF is read."""
-    file = tmp_path / "lease.pdf"
-    file.write_bytes(pdf("The notice period is three months."))
-    assert read(file).page_content.strip() == "The notice period is three months."
-
-
-def test_docx_is_converted(tmp_path):
-    """The text of a DOCX is read."""
-    file = tmp_path / "job.docx"
-    docx(file, "Ayako is a doctor.")
-    assert read(file).page_content.strip() == "Ayako is a doctor."
-
-
-@pytest.mark.parametrize("name", ["broken.pdf", "broken.docx"])
-def test_a_broken_file_is_named(tmp_path, name):
-    """A file that is not what its name says is named, and not taken for text."""
-    file = tmp_path / name
-    file.write_bytes(b"PK\x03\x04 not really")
-    with pytest.raises(Failure, match=f"{name} could not be converted"):
-        read(file)
 
 
 def test_kinds_do_not_overlap():

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from tests.unit_tests.cli.files import docx, pdf
-
 
 @pytest.fixture
 def index(lca, tmp_path):
@@ -49,19 +47,6 @@ def test_what_changed_is_printed(lca, notes, tmp_path):
         "Files read: 2. Passages: 2 added, 0 updated, 0 skipped, 0 deleted; "
         f"{tmp_path / 'made'} holds 2.\n"
     )
-
-
-def test_pdf_docx_and_html_are_indexed(lca, index, tmp_path):
-    """Files that must be converted are found by what is in them."""
-    folder = tmp_path / "office"
-    folder.mkdir()
-    (folder / "lease.pdf").write_bytes(pdf("The notice period is three months."))
-    docx(folder / "job.docx", "Ayako is a doctor.")
-    (folder / "home.html").write_text("<p>Hiroko lives in <b>Nara</b>.</p>", encoding="utf-8")
-    assert index(folder)["passages"] == 3
-    for term, name in (("notice", "lease.pdf"), ("doctor", "job.docx"), ("Nara", "home.html")):
-        told = json.loads(lca("search", "--index", tmp_path / "made", "--json", term).stdout)
-        assert told["results"][0]["source"] == str(folder / name)
 
 
 def test_an_unreadable_file_is_left_out_and_kept(lca, index, notes, tmp_path):
