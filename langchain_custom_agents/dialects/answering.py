@@ -284,12 +284,11 @@ class _JsonText:
             written = pair[0]
         # What follows tells whether a backslash was meant as one: `\neq`, `C:\new`.
         rest = self._raw[len(written) :]
-        word = re.match(r'[^"\\]{0,16}', rest)
-        if written[1] in "nrt" and word and word.end() == len(rest) < 16 and rest.isalpha():
+        follows = re.match(r"[^\W\d_]{0,16}", rest)
+        word = follows[0] if follows else ""
+        if written[1] in "nrt" and len(word) == len(rest) < 16:
             return None
-        if written[1] in "nrt" and not rest:
-            return None
-        if not is_plain(self._before + self._raw[: len(written) + 16]) and written != "\\\\":
+        if written != "\\\\" and not is_plain(self._before + written + word):
             self._ended = True
             return None
         return written, str(json.loads(f'"{written}"'))
