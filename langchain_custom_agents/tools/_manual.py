@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +31,7 @@ CACHE = "~/.cache/langchain-custom-agents/references"
 _KINDS = (".md", ".markdown", ".txt", ".rst", ".html", ".htm")
 _MAX_BYTES = 20_000_000
 _CUT = 1  # the number of this way of cutting: another one makes another index
-_KEYWORDS = 0.7  # error messages and manuals share words; docs/reference-tools.md has the figures
+_KEYWORDS = 0.5  # measured: docs/reference-tools.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +90,14 @@ class Manual:
         """
         if self._retriever is not None:
             return self._retriever.invoke(query)[: self.k]
-        return self._indexed().similarity_search(query, self.k)
+        return _shown(self._indexed().similarity_search(_spelled(query), self.k))
 
     async def afind(self, query: str) -> list[Document]:
         """Return the sections without holding up the event loop; see `find`."""
         if self._retriever is not None:
             return (await self._retriever.ainvoke(query))[: self.k]
         store = await run_in_executor(None, self._indexed)
-        return await store.asimilarity_search(query, self.k)
+        return _shown(await store.asimilarity_search(_spelled(query), self.k))
 
     def beginning(self, max_tokens: int) -> str:
         """Return the reference if it is short, else its beginning and the names of its sections.
@@ -180,17 +181,39 @@ class Manual:
 
 
 def _documents(texts: list[_Text]) -> list[Document]:
+    found = []
+    for text in texts:
+        for section in cut(text.text):
+            way = " > ".join(section.path)
+            shown = "\n".join(filter(None, (way, section.text)))
+            metadata = {"title": text.title, "source": text.source, "section": way, "text": shown}
+            found.append(Document(_spelled(way, section.text), metadata=metadata))
+    return found
+
+
+_SIGNS = re.compile(r"[=!<>~&|*@#%^+/$\[\]{}?\\-]+")
+
+
+def _spelled(*texts: str) -> str:
+    r"""Add the last text's signs as words: a search looks for words, a language is full of signs.
+
+    Example:
+        >>> _spelled("Equality", "a == b")
+        'Equality\na == b\nsign3d3d'
+    """
+    signs = dict.fromkeys(_SIGNS.findall(texts[-1]))
+    spelled = " ".join(f"sign{sign.encode().hex()}" for sign in signs)
+    return "\n".join(filter(None, (*texts, spelled)))
+
+
+def _without_text(section: Document) -> dict[str, Any]:
+    return {name: value for name, value in section.metadata.items() if name != "text"}
+
+
+def _shown(found: list[Document]) -> list[Document]:
+    """Return sections as they are written."""
     return [
-        Document(
-            "\n".join(filter(None, (" > ".join(section.path), section.text))),
-            metadata={
-                "title": text.title,
-                "source": text.source,
-                "section": " > ".join(section.path),
-            },
-        )
-        for text in texts
-        for section in cut(text.text)
+        Document(section.metadata["text"], metadata=_without_text(section)) for section in found
     ]
 
 

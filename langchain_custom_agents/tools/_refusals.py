@@ -1,8 +1,10 @@
 """What an API said when it refused: from exceptions, from HTTP answers, from results."""
 
+import contextlib
 import json
 import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from langchain_core.tools import ToolException
@@ -128,7 +130,25 @@ def _body(holder: Any) -> str:
 
 
 def _readable(body: str) -> str:
-    return reference_text(body) if body.lstrip()[:1] == "<" else body
+    """Return HTML and JSON as text: signs of their own say nothing about the query."""
+    start = body.lstrip()[:1]
+    if start == "<":
+        return reference_text(body)
+    if start in {"{", "["}:
+        with contextlib.suppress(ValueError, RecursionError):
+            return "; ".join(_leaves(json.loads(body)))
+    return body
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, name)
+    elif value not in (None, ""):
+        yield f"{name}: {value}" if name else str(value)
 
 
 def _shown(text: str) -> str:

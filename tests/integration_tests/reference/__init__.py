@@ -1,0 +1,1 @@
+"""Tools with a reference over engines that parse and refuse."""
