@@ -5,6 +5,7 @@ LangChain wrote them, and only what they draw chunks from is put in between.
 """
 
 import copy
+import gc
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -251,7 +252,8 @@ def _twin(llm: BaseLLM, watch: Watch) -> Any:
         chunks = llm._stream(prompt, stop=stop, run_manager=run_manager, **kwargs)
         for chunk in watch.over(chunks):
             said = chunk if said is None else said + chunk
-        return _result(said)
+        del chunks
+        return _result(said, watch)
 
     async def agenerate(
         prompts: list[str], stop: Any = None, run_manager: Any = None, **kwargs: Any
@@ -261,14 +263,19 @@ def _twin(llm: BaseLLM, watch: Watch) -> Any:
         chunks = llm._astream(prompt, stop=stop, run_manager=run_manager, **kwargs)
         async for chunk in watch.aover(chunks):
             said = chunk if said is None else said + chunk
-        return _result(said)
+        del chunks
+        return _result(said, watch)
 
     # Without a stream of its own kind a text model cannot be streamed in this way.
     sync = type(llm)._stream is not BaseLLM._stream
     return _with(llm, {"_generate": generate if sync else llm._generate, "_agenerate": agenerate})
 
 
-def _result(said: GenerationChunk | None) -> LLMResult:
+def _result(said: GenerationChunk | None, watch: Watch) -> LLMResult:
+    if watch.closed:
+        # OpenAI's text model leaves its connection to the garbage collector, in a cycle of
+        # references; until then the server goes on writing.
+        gc.collect()
     if said is None:
         msg = "No generation chunks were returned"
         raise ValueError(msg)
