@@ -92,7 +92,7 @@ class Dialect(ABC):
     @cached_property
     def form(self) -> Form:
         """What counts as form in a text."""
-        return Form((self.cue, self.observation), self.observation)
+        return Form((self.cue, self.observation), self.observation, common=False)
 
     def read(self, text: str, tools: Tools = ()) -> Reading:
         """Read a model's words.
@@ -146,6 +146,8 @@ class Dialect(ABC):
             return Reading("", Misreading(words, reason), cut)
         exact = self.match(head if head.startswith(self.cue) else f"{self.cue}\n{head}")
         if exact is not None and isinstance(exact[1], Action):
+            if not toolbox.is_complete:
+                return Reading(*exact, cut)
             return Reading(exact[0], self.no_such_tool(words, exact[1], toolbox), cut)
         if self.form.is_in(head) or self.cue in head:
             return Reading("", Misreading(words, self.phrases.unclear), cut)

@@ -1,5 +1,6 @@
 """Which tool a model means: exactly, then without mark-up, then one unique match, or none."""
 
+import difflib
 import re
 
 from langchain_custom_agents.dialects.toolbox import Toolbox
@@ -90,6 +91,18 @@ def is_name(name: str) -> bool:
         and not is_none(name)
         and not is_echo(name)
     )
+
+
+def is_other_name(name: str, toolbox: Toolbox) -> bool:
+    """Tell whether the words can name a tool that is none of these, and no slip for one of them.
+
+    Example:
+        >>> tools = Toolbox.of(["Search"])
+        >>> is_other_name("Calculator", tools), is_other_name("Serch", tools)
+        (True, False)
+    """
+    near = [letters(known) for known in toolbox.names]
+    return is_name(name) and not difflib.get_close_matches(letters(name), near, 1, 0.85)
 
 
 def resolve(said: str, toolbox: Toolbox) -> str | None:

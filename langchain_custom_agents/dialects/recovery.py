@@ -40,10 +40,11 @@ from langchain_custom_agents.dialects.names import (
     is_echo,
     is_name,
     is_none,
+    is_other_name,
     letters,
     resolve,
 )
-from langchain_custom_agents.dialects.segments import Segments, introduces_example
+from langchain_custom_agents.dialects.segments import Label, Segments, introduces_example
 from langchain_custom_agents.dialects.toolbox import Toolbox, ToolSpec
 from langchain_custom_agents.dialects.unwrapping import unwrap
 
@@ -254,10 +255,15 @@ class _Reader:
             if heard is None:
                 continue
             self.thought = self.dialect.form.unescape(segments.thought(label.start))
-            if LABELS not in self.repairs:
+            if not all(self.is_spelled(each, segments) for each in segments.labels[: index + 2]):
                 self.repairs.append(LABELS)
             return self.settle(heard)
         return None
+
+    def is_spelled(self, label: Label, segments: Segments) -> bool:
+        """Tell whether a label is written just as the dialect writes it."""
+        written = segments.text[label.start : label.end].rstrip()
+        return written in getattr(self.dialect, "labels", {}).values()
 
     def under_label(self, segments: Segments, index: int) -> Call | Said | None:
         """Return what stands under one label; None if it says that nothing is done."""
@@ -686,11 +692,12 @@ class _Reader:
                 self.refuse(self.say.echo)
             if not self.toolbox or is_none(call.name) or not bare(call.name):
                 self.refuse(self.say.no_tool)
-            unknown = self.dialect.no_such_tool(
-                self.words, Action(bare(call.name), self.loosely(call)), self.toolbox
-            )
+            attempted = Action(bare(call.name), self.loosely(call))
+            unknown = self.dialect.no_such_tool(self.words, attempted, self.toolbox)
             if call.given is NotGiven:
                 self.refuse(unknown.reason)
+            if not self.toolbox.is_complete and is_other_name(attempted.tool, self.toolbox):
+                return attempted
             raise _RefusalError(unknown)
         if tool != call.name.strip():
             self.repairs.append(f"The tool was named {call.name.strip()!r}.")

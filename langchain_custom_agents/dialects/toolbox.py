@@ -68,7 +68,9 @@ class ToolSpec:
         raise TypeError(msg)
 
     def suits(self, given: str | dict[str, Any]) -> bool:
-        """Tell whether the tool can be called with this input, as far as is known.
+        """Tell whether all that is given is for the tool, as far as is known.
+
+        That something is missing is for the tool's own check to say.
 
         Example:
             >>> weather = ToolSpec("weather", args={"city": {}, "days": {}}, required=("city",))
@@ -79,7 +81,7 @@ class ToolSpec:
             return True
         if isinstance(given, str):
             return len(self.args) == 1
-        return set(given) <= set(self.args) and set(self.required) <= set(given)
+        return set(given) <= set(self.args)
 
     def fit(self, given: str | dict[str, Any]) -> str | dict[str, Any]:
         """Return the input in the shape the tool takes.
@@ -97,6 +99,9 @@ class ToolSpec:
 @dataclass(frozen=True)
 class Toolbox:
     """Tools by name. Made once for an agent; a reader takes it wherever it takes tools.
+
+    Tools of which the arguments are known are all there are. Bare names are a hint: a log or a
+    prompt may name others, so a plausible name that is none of them is read as it stands.
 
     Args:
         specs: The tools, in the order they are offered.
@@ -123,6 +128,11 @@ class Toolbox:
     def names(self) -> tuple[str, ...]:
         """The names, in order."""
         return tuple(self._by_name)
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether these are all the tools there are."""
+        return any(spec.takes_text or spec.args is not None for spec in self.specs)
 
     def __iter__(self) -> Iterator[ToolSpec]:
         return iter(self.specs)
