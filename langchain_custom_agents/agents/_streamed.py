@@ -6,8 +6,10 @@ LangChain wrote them, and only what they draw chunks from is put in between.
 
 import copy
 import gc
+import inspect
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from types import AsyncGeneratorType, GeneratorType
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -127,9 +129,8 @@ class Watch:
             self._breaks(error)
             raise
         finally:
-            close = getattr(chunks, "close", None)
-            if close is not None:
-                close()
+            for source in _sources(chunks):
+                source.close()
 
     async def aover(self, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass chunks on until an observation begins; see `over`."""
@@ -146,9 +147,10 @@ class Watch:
             self._breaks(error)
             raise
         finally:
-            close = getattr(chunks, "aclose", None)
-            if close is not None:
-                await close()
+            for source in _sources(chunks):
+                closing = (getattr(source, "aclose", None) or source.close)()
+                if inspect.isawaitable(closing):
+                    await closing
 
     def _hears(self, chunk: Any, boundary: Boundary) -> bool:
         said, info = _words_and_info(chunk)
@@ -164,6 +166,28 @@ class Watch:
     def _breaks(self, error: Exception) -> None:
         if any(kind.__name__ in _BREAKS for kind in type(error).__mro__):
             self.broke = error
+
+
+def _sources(chunks: Any) -> list[Any]:
+    """Return what has to be closed to close a stream.
+
+    Closing a generator closes what it draws from only if it was written with that in mind.
+    OpenAI's text model leaves its connection to the garbage collector, and until then the server
+    goes on writing. So the client's own stream is looked for under the generators.
+    """
+    streams: list[Any] = []
+    seen: set[int] = set()
+    left = [chunks]
+    while left:
+        source = left.pop()
+        if id(source) in seen:
+            continue
+        seen.add(id(source))
+        if isinstance(source, GeneratorType | AsyncGeneratorType):
+            left += gc.get_referents(source)
+        elif hasattr(source, "response") and hasattr(source, "close"):
+            streams.append(source)
+    return [*streams, chunks] if hasattr(chunks, "close") or hasattr(chunks, "aclose") else streams
 
 
 def _words_and_info(chunk: Any) -> tuple[str, Mapping[str, Any]]:
@@ -252,8 +276,7 @@ def _twin(llm: BaseLLM, watch: Watch) -> Any:
         chunks = llm._stream(prompt, stop=stop, run_manager=run_manager, **kwargs)
         for chunk in watch.over(chunks):
             said = chunk if said is None else said + chunk
-        del chunks
-        return _result(said, watch)
+        return _result(said)
 
     async def agenerate(
         prompts: list[str], stop: Any = None, run_manager: Any = None, **kwargs: Any
@@ -263,19 +286,14 @@ def _twin(llm: BaseLLM, watch: Watch) -> Any:
         chunks = llm._astream(prompt, stop=stop, run_manager=run_manager, **kwargs)
         async for chunk in watch.aover(chunks):
             said = chunk if said is None else said + chunk
-        del chunks
-        return _result(said, watch)
+        return _result(said)
 
     # Without a stream of its own kind a text model cannot be streamed in this way.
     sync = type(llm)._stream is not BaseLLM._stream
     return _with(llm, {"_generate": generate if sync else llm._generate, "_agenerate": agenerate})
 
 
-def _result(said: GenerationChunk | None, watch: Watch) -> LLMResult:
-    if watch.closed:
-        # OpenAI's text model leaves its connection to the garbage collector, in a cycle of
-        # references; until then the server goes on writing.
-        gc.collect()
+def _result(said: GenerationChunk | None) -> LLMResult:
     if said is None:
         msg = "No generation chunks were returned"
         raise ValueError(msg)
