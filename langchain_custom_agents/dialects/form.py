@@ -109,6 +109,7 @@ class Form:
     Args:
         labels: The labels of the dialect, with or without their colons.
         observation: The label of an observation among them.
+        common: Whether the labels of the package's dialects count as well, in every language.
 
     Example:
         >>> form = Form(("Thought:", "Action:"), "Observation:")
@@ -118,14 +119,20 @@ class Form:
         'It said:\nAction: run'
     """
 
-    def __init__(self, labels: tuple[str, ...], observation: str) -> None:
+    def __init__(self, labels: tuple[str, ...], observation: str, *, common: bool = True) -> None:
         own = {label.rstrip(":： ") for label in labels} | {observation.rstrip(":： ")}
         own.discard("")
-        known = {word for words in VOCABULARY.values() for word in words}
+        vocabulary = VOCABULARY if common else {}
+        known = {word for words in vocabulary.values() for word in words}
         label = label_pattern(tuple(sorted(own | known)))
-        seen = tuple(sorted({observation.rstrip(":： "), *VOCABULARY["observation"]} - {""}))
+        seen = tuple(
+            sorted({observation.rstrip(":： "), *vocabulary.get("observation", ())} - {""})
+        )
         partial = "|".join(
-            re.escape(part) for part in sorted(_beginnings(observation), key=len, reverse=True)
+            re.escape(part)
+            for part in sorted(
+                {part for word in seen for part in _beginnings(word)}, key=len, reverse=True
+            )
         )
         unfinished = rf"|(?<=\n)[ \t]{{0,20}}(?:{partial})\Z" if partial else ""
         flags = re.MULTILINE | re.IGNORECASE

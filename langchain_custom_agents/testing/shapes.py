@@ -220,7 +220,7 @@ SHAPES: tuple[Shape, ...] = (
         "several arguments", "Look\nAction: get_weather\nAction Input: city=Kyoto, days=3", _THREE_DAYS
     ),
     _labelled(
-        "several arguments", 'Look\nAction: get_weather\nAction Input: {"days": 3}', None
+        "several arguments", 'Look\nAction: get_weather\nAction Input: {"town": "Kyoto"}', None
     ),
     _bracketed("other brackets", "Look\nAction: Search[Aso [Kumamoto]]", Action("Search", "Aso [Kumamoto]")),
     _bracketed("other brackets", "Look\nAction: `Search[Mount Aso]`", _ASO),
