@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from langchain_custom_agents.agents.react import ReActAgent
     from langchain_custom_agents.agents.structured_chat import StructuredChatAgent
     from langchain_custom_agents.agents.types import initialize_agent
+    from langchain_custom_agents.agents.streaming import astream_answer, stream_answer
     from langchain_custom_agents.docstores.folder import FolderDocstore
     from langchain_custom_agents.docstores.text import TextDocstore
     from langchain_custom_agents.docstores.wikipedia import WikipediaDocstore
+    from langchain_custom_agents.records import RunRecord, Stepper
     from langchain_custom_agents.tools.calculator import calculator_tool
     from langchain_custom_agents.tools.docstore import docstore_tools
+    from langchain_custom_agents.tools.reference import with_reference
     from langchain_custom_agents.tools.retriever import retriever_tool
     from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
@@ -35,14 +38,19 @@ __all__ = (
     "FolderDocstore",
     "OpenAIFunctionsAgent",
     "ReActAgent",
+    "RunRecord",
+    "Stepper",
     "StructuredChatAgent",
     "TextDocstore",
     "WikipediaDocstore",
     "__version__",
+    "astream_answer",
     "calculator_tool",
     "docstore_tools",
     "initialize_agent",
     "retriever_tool",
+    "stream_answer",
+    "with_reference",
 )
 
 _HOMES = {
@@ -52,13 +60,18 @@ _HOMES = {
     "FolderDocstore": "docstores.folder",
     "OpenAIFunctionsAgent": "agents.openai_functions",
     "ReActAgent": "agents.react",
+    "RunRecord": "records.record",
+    "Stepper": "records.stepper",
     "StructuredChatAgent": "agents.structured_chat",
     "TextDocstore": "docstores.text",
     "WikipediaDocstore": "docstores.wikipedia",
+    "astream_answer": "agents.streaming",
     "calculator_tool": "tools.calculator",
     "docstore_tools": "tools.docstore",
     "initialize_agent": "agents.types",
     "retriever_tool": "tools.retriever",
+    "stream_answer": "agents.streaming",
+    "with_reference": "tools.reference",
 }
 
 

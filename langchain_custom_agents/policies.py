@@ -12,6 +12,7 @@ from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, get_buffer_string
 from langchain_core.outputs import LLMResult
+from typing_extensions import Self
 
 from langchain_custom_agents.loop import CORRECTION, Misread, Step, Stop
 
@@ -371,7 +372,7 @@ class Cancel:
         why = "Agent stopped: it was cancelled."
         return Stop(steps, why, last_word=False) if self.cancelled else None
 
-    def __enter__(self) -> "Cancel":
+    def __enter__(self) -> Self:
         self._token = _CANCEL.set(self)
         return self
 

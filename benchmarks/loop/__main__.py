@@ -22,7 +22,7 @@ from langchain_core.tools import Tool
 from langchain_custom_agents import AgentExecutor, ReActAgent
 from langchain_custom_agents.testing import ScriptedLLM
 
-TOOLS = [Tool("Search", lambda query: "nothing new", "looks things up")]
+TOOLS = [Tool("Search", lambda _: "nothing new", "looks things up")]
 
 
 class StockPrompt(StringPromptTemplate):

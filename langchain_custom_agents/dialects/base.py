@@ -178,7 +178,7 @@ class Dialect(ABC):
         return self.cue + "".join(self.step(*step) for step in steps)
 
     def examples(self, tools: Tools = ()) -> tuple[tuple[str, Move], ...]:
-        """Return the steps that the instructions show: one action, if there are tools, one answer."""
+        """Return the steps that the instructions show: an action, if there are tools, an answer."""
         toolbox, say = Toolbox.of(tools), self.phrases
         name = self.only_tool or next(iter(toolbox.names), "Search")
         spec = toolbox.get(name)

@@ -16,7 +16,7 @@ from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, M
 
 @dataclass(frozen=True)
 class Bracketed(LabelledDialect):
-    """The form of the ReAct paper: the tool's input, or the answer, stands in brackets.
+    r"""The form of the ReAct paper: the tool's input, or the answer, stands in brackets.
 
     Args:
         thought: The label of the reasoning; it is the cue.
@@ -34,7 +34,7 @@ class Bracketed(LabelledDialect):
 
     Example:
         >>> own = Bracketed(thought="思考:", action="行動:", observation="観察:", finish="完了")
-        >>> own.read("思考: C を調べる\\n行動: GetInvoice[C]").move
+        >>> own.read("思考: C を調べる\n行動: GetInvoice[C]").move
         Action(tool='GetInvoice', input='C')
         >>> own.read("行動: 完了[21100]").move
         Answer(text='21100')

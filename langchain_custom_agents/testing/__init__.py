@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 __all__ = ("DialectLaws", "ScriptedChatModel", "ScriptedLLM")
 
 
+def __dir__() -> list[str]:
+    """Name what is public, loaded or not."""
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     """Load the laws when they are asked for: they need hypothesis, the models do not."""
     if name == "DialectLaws":
