@@ -17,7 +17,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from langchain_custom_agents.dialects import (
@@ -30,6 +30,7 @@ from langchain_custom_agents.dialects import (
     Conversational,
     Dialect,
     JsonBlob,
+    Labelled,
     Misreading,
     Reading,
     SelfAsk,
@@ -47,13 +48,23 @@ _KNOWN: tuple[Dialect, ...] = (
     JAPANESE,
     CHINESE,
 )
-_FORMS: Mapping[str, str] = {
-    "Labelled": "labelled",
-    "Bracketed": "bracketed",
-    "JsonBlob": "json",
-    "SelfAsk": "self-ask",
-    "Conversational": "chat",
-}
+_FORMS: tuple[tuple[type[Dialect], str], ...] = (
+    (Conversational, "chat"),
+    (Labelled, "labelled"),
+    (Bracketed, "bracketed"),
+    (JsonBlob, "json"),
+    (SelfAsk, "self-ask"),
+)
+_ENGLISH_WORDS = (
+    ("Action Input", "action_input"),
+    ("Final Answer", "final_answer"),
+    ("Observation", "observation"),
+    ("Thought", "thought"),
+    ("Question", "question"),
+    ("Action", "action"),
+)
+# Shapes about labels that only English has.
+_ONLY_ENGLISH = ("another language", "lower case", "spelling of labels", "other labels")
 
 RIGHT = "right"
 REFUSED = "refused what was clear"
@@ -162,7 +173,8 @@ class Report:
                 lines.append(f"    and {len(found) - examples} more: {', '.join(kinds)}")
         lines.append("")
         for law in self.laws:
-            mark = "holds" if law.held == law.tried else f"broken in {law.tried - law.held} of"
+            broken = law.tried - law.held
+            mark = f"broken in {broken} of" if broken else "holds in"
             lines.append(f"{law.name}: {mark} {law.tried} cases")
             if law.example is not None:
                 lines += _example(law.example)
@@ -274,24 +286,57 @@ def examine(subject: Any, dialect: Dialect | None = None, name: str = "") -> Rep
         False
     """
     name = name or _name_of(subject)
+    if inspect.isclass(subject):
+        subject = subject()
     read = reader_of(subject)
-    if dialect is None:
-        dialect = subject if isinstance(subject, Dialect) else detect(read, name)
-    form = _FORMS.get(type(dialect).__name__, "labelled")
-    shapes = [shape for shape in SHAPES if shape.form == form]
-    if dialect in (JAPANESE, CHINESE):
-        shapes = [shape for shape in shapes if shape.kind != "as asked"]
+    dialect = dialect or _dialect_in(subject) or detect(read, name)
+    shapes = _shapes_for(dialect)
     cases = tuple(_case(read, shape) for shape in shapes)
     ours = tuple(_case(reader_of(dialect), shape) for shape in shapes)
+    laws = [_law_1, _law_2, _law_4, _law_5]
+    if _dialect_in(subject) is not None:
+        # Only who writes in a dialect of this package escapes what it quotes.
+        laws.append(_law_8)
     return Report(
         subject=name,
         dialect=type(dialect).__name__,
-        laws=tuple(law(read, dialect) for law in (_law_1, _law_2, _law_4, _law_5, _law_8)),
+        laws=tuple(law(read, dialect) for law in laws),
         cases=cases,
         better=f"langchain_custom_agents.dialects.{_spelled(dialect)}",
         better_silent=sum(case.verdict in _SILENT for case in ours),
         better_right=sum(case.verdict == RIGHT for case in ours),
     )
+
+
+def _shapes_for(dialect: Dialect) -> list[Shape]:
+    """Return the shapes that a reader of this dialect may meet, with its labels."""
+    form = next((form for cls, form in _FORMS if isinstance(dialect, cls)), "")
+    shapes = [shape for shape in SHAPES if shape.form == form]
+    if form == "chat":
+        acting = (shape for shape in SHAPES if shape.form == "labelled")
+        shapes += [shape for shape in acting if not isinstance(shape.meant, Answer)]
+    labels: Mapping[str, str] = getattr(dialect, "labels", {})
+    if not labels.get("thought", "Thought:").startswith("Thought") and form != "self-ask":
+        shapes = [shape for shape in shapes if shape.kind not in _ONLY_ENGLISH]
+        shapes = [replace(shape, text=_relabelled(shape.text, labels)) for shape in shapes]
+    return shapes
+
+
+def _relabelled(text: str, labels: Mapping[str, str]) -> str:
+    for word, name in _ENGLISH_WORDS:
+        if name in labels:
+            text = text.replace(word, labels[name].rstrip(":：").rstrip())
+    return text
+
+
+def _dialect_in(subject: Any) -> Dialect | None:
+    if isinstance(subject, Dialect):
+        return subject
+    for holder in (subject, getattr(subject, "output_parser", None)):
+        found = getattr(holder, "dialect", None)
+        if isinstance(found, Dialect):
+            return found
+    return None
 
 
 Reader = Callable[[str, Sequence[Any]], Move | Exception]
@@ -379,7 +424,7 @@ def as_move(result: Any) -> Move:
     if hasattr(result, "response"):
         return Answer(str(result.response))
     if isinstance(result, Mapping):
-        if result.get("kind") == "finish" or "answer" in result and "tool" not in result:
+        if result.get("kind") == "finish" or ("answer" in result and "tool" not in result):
             return Answer(str(result.get("answer")))
         if "tool" in result:
             return _action(result["tool"], result.get("tool_input", result.get("input", "")))

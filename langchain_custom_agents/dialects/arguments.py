@@ -21,7 +21,8 @@ WORDS_AFTER = "Words after the input were cut."
 RENAMED = "Arguments were renamed to those the tool takes."
 
 _FENCED = re.compile(
-    r"(```|~~~)[ \t]{0,3}(?:[A-Za-z0-9_+#.\-]{0,20}[ \t]{0,9}\n)?(.*?)(?:\n[ \t]{0,8}|(?<=\S))\1[`~]{0,3}(?=\s|\Z)",
+    r"(```|~~~)[ \t]{0,3}(?:[A-Za-z0-9_+#.\-]{0,20}[ \t]{0,9}\n)?(.*?)"
+    r"(?:\n[ \t]{0,8}|(?<=\S))\1[`~]{0,3}(?=\s|\Z)",
     re.DOTALL,
 )
 _OPEN_FENCE = re.compile(r"(?:```|~~~)[ \t]{0,3}[A-Za-z0-9_+#.\-]{0,20}[ \t]{0,9}(?:\n|\Z)")
@@ -92,7 +93,7 @@ def _object(text: str, spec: ToolSpec) -> tuple[str | dict[str, Any], list[str]]
         found = read_json(text)
     except BrokenJSONError as error:
         several = bool(spec.args) and not spec.takes_text and len(spec.args or ()) > 1
-        if several or isinstance(error, CutOffJSONError) and _LIKE_JSON.match(text):
+        if several or (isinstance(error, CutOffJSONError) and _LIKE_JSON.match(text)):
             raise
         if _LIKE_JSON.match(text) and not spec.takes_text:
             raise

@@ -148,14 +148,15 @@ def _named(
     spec = toolbox.get(name)
     if spec is not None and spec.args and set(rest) & set(spec.args):
         return Call(name, rest, repairs=(KEYS,))
-    if rest or plain_word(spelled) in ("name", "function") and spec is None:
+    if rest or (plain_word(spelled) in ("name", "function") and spec is None):
         return None
     return Call(name, NotGiven, repairs=repairs)
 
 
 _NAME = r"[^\W\d][\w.\-]{0,79}"
 _EXPRESSION = re.compile(
-    rf"\s{{0,9}}(?:print\s?\()?\s{{0,9}}(?:{_NAME}\s?=\s?)?(?:await\s)?({_NAME}(?:[ ]{_NAME}){{0,4}})[ ]?\("
+    rf"\s{{0,9}}(?:print\s?\()?\s{{0,9}}(?:{_NAME}\s?=\s?)?(?:await\s)?"
+    rf"({_NAME}(?:[ ]{_NAME}){{0,4}})[ ]?\("
 )
 _PARENTHESES = re.compile(r"[()\"']|\\.", re.DOTALL)
 _KEYWORDS = re.compile(rf"\s{{0,9}}{_NAME}\s{{0,9}}=(?!=)")

@@ -8,6 +8,7 @@ import ast
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -219,10 +220,8 @@ def _as_python(text: str) -> Value | None:
     guarded = _guarded(text, quote="\\'")
     # An apostrophe inside a word ends no quotation.
     for candidate in dict.fromkeys((guarded, _APOSTROPHE.sub(r"\'", guarded))):
-        try:
+        with suppress(ValueError):
             return Value(literal(candidate))
-        except ValueError:
-            continue
     return None
 
 

@@ -19,13 +19,16 @@ _AFTER = {"tool", "function", "ツール", "工具"}
 
 _NO_TOOL = {
     "none", "na", "null", "nil", "nothing", "notool", "noaction", "notapplicable", "nonenecessary",
-    "notoolneeded", "noactionneeded", "noactionrequired", "notoolrequired", "noneneeded", "nonerequired",
+    "notoolneeded", "noactionneeded", "noactionrequired", "notoolrequired", "noneneeded",
+    "nonerequired",
     "nofurtheraction", "nofurtheractionneeded", "nofurtheractionrequired", "toolnotneeded",
-    "なし", "無し", "不要", "無", "无", "没有", "不需要", "无需", "无需工具", "ツール不要", "該当なし",
+    "なし", "無し", "不要", "無", "无", "没有", "不需要", "无需",
+    "无需工具", "ツール不要", "該当なし",
 }  # fmt: skip
 _ECHO = re.compile(
     r"action to take|(?:must|should) be one of|^one of\b|name of (?:the|a) tool|tool[ _]name$"
-    r"|^\$|^the tool(?: to use)?$|^action[ _]name$|^your (?:chosen )?tool$|ツールの名前|工具的?名称",
+    r"|^\$|^the tool(?: to use)?$|^action[ _]name$|^your (?:chosen )?tool$"
+    r"|ツールの名前|工具的?名称",
     re.IGNORECASE,
 )
 

@@ -62,7 +62,8 @@ AFTER_REASONING = "The words after the reasoning were taken as the answer."
 NO_TOOL = "The words after the remark that no tool is needed were taken as the answer."
 
 _ECHOED_INPUT = re.compile(
-    r"\A\W{0,9}(?:the input (?:to|for) the (?:action|tool)|\$(?:tool_)?input\b|input to the (?:action|tool))",
+    r"\A\W{0,9}(?:the input (?:to|for) the (?:action|tool)|\$(?:tool_)?input\b"
+    r"|input to the (?:action|tool))",
     re.IGNORECASE,
 )
 _ECHOED_ANSWER = re.compile(
@@ -71,12 +72,14 @@ _ECHOED_ANSWER = re.compile(
     re.IGNORECASE,
 )
 _WEAK_ACT = re.compile(
-    r"^[*_#\-> \t]{0,6}(?:Tool|Tool Name|Function|Tool to use)[*_ \t]{0,3}[:：](?P<name>[^\n]{1,200})\n{1,3}"
-    r"[*_#\-> \t]{0,6}(?:Tool |Function )?(?:Input|Inputs|Arguments|Args|Parameters|Query)[*_ \t]{0,3}[:：]",
+    r"^[*_#\-> \t]{0,6}(?:Tool|Tool Name|Function|Tool to use)[*_ \t]{0,3}[:：]"
+    r"(?P<name>[^\n]{1,200})\n{1,3}[*_#\-> \t]{0,6}(?:Tool |Function )?"
+    r"(?:Input|Inputs|Arguments|Args|Parameters|Query)[*_ \t]{0,3}[:：]",
     re.MULTILINE | re.IGNORECASE,
 )
 _WEAK_INPUT = re.compile(
-    r"[*_#\-> \t]{0,6}(?:Tool |Function )?(?:Input|Inputs|Arguments|Args|Parameters|Query|入力|输入|輸入)"
+    r"[*_#\-> \t]{0,6}(?:Tool |Function )?"
+    r"(?:Input|Inputs|Arguments|Args|Parameters|Query|入力|输入|輸入)"
     r"[*_ \t]{0,3}[:：]",
     re.IGNORECASE,
 )
@@ -84,7 +87,8 @@ _WEAK_ANSWER = re.compile(
     r"^[*_#\-> \t]{0,6}(?:Answer|Final Response|回答|答え|答案)[*_ \t]{0,3}[:：]", re.MULTILINE
 )
 _NO_TOOL = re.compile(
-    r"\A[^\n]{0,80}(?:use a tool|使用工具|ツール)[^\n]{0,40}[?？]\s{0,3}(?:No\b|いいえ|否|不)[.。]?\s{1,9}(?=\S)",
+    r"\A[^\n]{0,80}(?:use a tool|使用工具|ツール)[^\n]{0,40}[?？]\s{0,3}"
+    r"(?:No\b|いいえ|否|不)[.。]?\s{1,9}(?=\S)",
     re.IGNORECASE,
 )
 _BLOB_LEAD = re.compile(
@@ -146,6 +150,7 @@ class _Reader:
         try:
             if not body:
                 self.refuse(self.say.only_observation if cut else self.say.empty)
+            move: Move | None
             if unwrapped.called:
                 move = self.settle(self.called(unwrapped.called, body))
             else:
@@ -496,10 +501,8 @@ class _Reader:
                 if line and not line.endswith((".", "!", "?", ":", "。", "：", ">", "```")):
                     self.example = True
                     continue
-                if (
-                    introduces_example(before)
-                    or found.rest.partition("\n")[0].strip("`~ <>/|[]")
-                    and line
+                if introduces_example(before) or (
+                    found.rest.partition("\n")[0].strip("`~ <>/|[]") and line
                 ):
                     self.example = True
                     continue
@@ -620,7 +623,8 @@ class _Reader:
         )
         bold = r"[*_#\- \t]{0,6}"
         pair = re.search(
-            rf"^{bold}(?:{actions})[*_]{{0,2}}[ \t]{{1,3}}(?P<name>[^\n:：]{{1,64}})\n{{1,2}}{bold}(?:{inputs})[*_]{{0,2}}[ \t]{{1,3}}",
+            rf"^{bold}(?:{actions})[*_]{{0,2}}[ \t]{{1,3}}(?P<name>[^\n:：]{{1,64}})\n{{1,2}}"
+            rf"{bold}(?:{inputs})[*_]{{0,2}}[ \t]{{1,3}}",
             body,
             re.MULTILINE | re.IGNORECASE,
         )
@@ -764,7 +768,7 @@ _ANSWER_KEYS = {"answer", "finalanswer", "output", "response", "text", "result",
 
 def _text_of(given: Any) -> str:
     """Return the text of an answer that was given as a JSON value."""
-    if given is None or given == {} or given == []:
+    if given is None or given in ({}, []):
         return ""
     if isinstance(given, str):
         return given

@@ -1,0 +1,1 @@
+"""A scoreboard for readers: what each makes of turns that are known."""

@@ -1,0 +1,81 @@
+"""`lca doctor`: what somebody's reader does with what models really say."""
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from langchain_custom_agents.cli.names import DIALECTS
+
+
+@click.command()
+@click.argument("subject", metavar="MODULE:OBJECT")
+@click.option(
+    "--dialect",
+    type=click.Choice(list(DIALECTS)),
+    help="The form it reads, if that cannot be found out.",
+)
+@click.option(
+    "--html", "html_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a page."
+)
+@click.option(
+    "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write JSON."
+)
+@click.option(
+    "--examples", default=2, show_default=True, help="How many examples to show of each fault."
+)
+def doctor(
+    subject: str,
+    dialect: str | None,
+    html_file: Path | None,
+    json_file: Path | None,
+    examples: int,
+) -> None:
+    """Say what an output parser, an agent or a function misreads.
+
+    MODULE:OBJECT is anything that can be imported and reads a model's reply: LangChain's output
+    parsers, an agent, or your own function. The exit code is 0 if nothing wrong is passed on
+    silently and every law holds, 1 if something is, 2 if there is nothing to look at.
+    """
+    from langchain_custom_agents.cli.agents import dialect_named
+    from langchain_custom_agents.doctor import examine
+
+    found = _imported(subject)
+    try:
+        report = examine(
+            found,
+            dialect_named(dialect) if dialect else None,
+            name=subject.rpartition(":")[2],
+        )
+    except (TypeError, ValueError) as error:
+        raise click.UsageError(str(error).replace("with dialect.", "with --dialect.")) from error
+    click.echo(report.text(examples))
+    for file, written in ((html_file, report.to_html), (json_file, report.to_json)):
+        if file is not None:
+            file.write_text(written(), encoding="utf-8")
+            click.echo(f"Written to {file}.")
+    sys.exit(0 if report.healthy else 1)
+
+
+def _imported(subject: str) -> Any:
+    """Import what `MODULE:OBJECT` names, from the current folder as well."""
+    module, colon, name = subject.partition(":")
+    if not colon or not module or not name:
+        msg = f"{subject!r} must be MODULE:OBJECT, such as my_agent:parser."
+        raise click.UsageError(msg)
+    if os.getcwd() not in sys.path:  # noqa: PTH109 - as Python itself puts it there
+        sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        msg = f"There is no module {error.name!r}; MODULE:OBJECT must be importable from here."
+        raise click.UsageError(msg) from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            msg = f"The module {module!r} has no {name!r}."
+            raise click.UsageError(msg)
+        found = getattr(found, part)
+    return found
