@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from langchain_custom_agents.tools._passages import clip, estimate_tokens
+from langchain_custom_agents.tools._passages import estimate_tokens, sentences
 
 __all__ = ("Section", "cut")
 
@@ -25,8 +25,8 @@ class Section:
 def cut(text: str, max_tokens: int = 400) -> list[Section]:
     r"""Cut a text along its headings: Markdown, wiki, or underlined.
 
-    Code between fences is no heading and is not cut through. A section that is too long is cut
-    between its paragraphs.
+    Code between fences is no heading, and is not cut through unless it is very long. A section
+    that is too long is cut between its paragraphs. Nothing is left out.
 
     Args:
         text: The text.
@@ -84,16 +84,33 @@ def _heading(line: str, following: str, marks: list[str]) -> tuple[int, str, boo
 
 def _pieces(body: list[str], max_tokens: int) -> Iterator[str]:
     piece, used = list[str](), 0
-    for block in _blocks(body):
+    for block in (part for whole in _blocks(body) for part in _parts(whole, 4 * max_tokens)):
         cost = estimate_tokens(block)
         if piece and used + cost > max_tokens:
             yield "\n\n".join(piece)
             piece, used = [], 0
-        # A single block of this length is a table or a dump; its beginning names what it is.
-        piece.append(clip(block, 4 * max_tokens))
+        piece.append(block)
         used += cost
     if piece:
         yield "\n\n".join(piece)
+
+
+def _parts(block: str, max_tokens: int) -> Iterator[str]:
+    """Cut a block that is far too long: at its lines, its sentences, and in the end anywhere."""
+    if estimate_tokens(block) <= max_tokens:
+        yield block
+        return
+    pieces = block.splitlines() if "\n" in block else sentences(block)
+    if len(pieces) == 1:
+        half = len(block) // 2
+        pieces = [block[:half], block[half:]]
+    part = list[str]()
+    for piece in pieces:
+        if part and estimate_tokens(" ".join((*part, piece))) > max_tokens:
+            yield from _parts("\n".join(part), max_tokens)
+            part = []
+        part.append(piece)
+    yield from _parts("\n".join(part), max_tokens)
 
 
 def _blocks(lines: list[str]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Reading a site of ours, which is hostile in places."""
