@@ -57,6 +57,10 @@ def lines(record: RunRecord, *, prompts: bool = False) -> Iterator["Text"]:
             yield _line("prompt", text[shared(sent, text) :], label["prompt"])
             sent = text
         yield from _step(step, label)
+        for call in step.calls:
+            yield from _call(call, label)
+            if call.observation is None and not call.error and record.ended != "unfinished":
+                yield _line("note", label["no_observation"])
     if record.answer is not None:
         yield _line("answer", record.answer, label["answer"])
     used = record.tokens
@@ -78,8 +82,6 @@ def _step(step: StepRecord, label: Mapping[str, str]) -> Iterator["Text"]:
         yield _line("correction", step.correction, label["correction"])
     if step.differs:
         yield _line("differs", step.differs, label["differs"])
-    for call in step.calls:
-        yield from _call(call, label)
 
 
 def _call(call: CallRecord, label: Mapping[str, str]) -> Iterator["Text"]:
@@ -88,8 +90,6 @@ def _call(call: CallRecord, label: Mapping[str, str]) -> Iterator["Text"]:
         yield _line("error", call.error, label["error"])
     if call.observation is not None:
         yield _line("observation", call.observation, label["observation"])
-    elif not call.error:
-        yield _line("note", label["no_observation"])
 
 
 def _line(kind: str, text: str, label: str = "") -> "Text":

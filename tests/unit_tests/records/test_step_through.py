@@ -1,0 +1,66 @@
+"""Stepping through a run in a terminal."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from langchain_custom_agents.cli.step import step_through
+from langchain_custom_agents.records import RunRecord
+from tests.unit_tests.records.test_stepper import made
+
+
+def stepped(*keys: str) -> tuple[str, RunRecord]:
+    """Step through the run about Takuma with these keys."""
+    written = io.StringIO()
+    console = Console(file=written, width=200)
+    left = list(keys)
+
+    def answer(*args: object, **kwargs: object) -> str:
+        console.print(*args[:1], end="")
+        if not left:
+            raise EOFError
+        return left.pop(0)
+
+    console.input = answer  # type: ignore[method-assign]
+    record = step_through(made()[0], console)
+    return written.getvalue(), record
+
+
+def test_enter_goes_on() -> None:
+    """Enter plans, acts and plans again until the answer is there; each line is told once."""
+    shown, record = stepped("", "", "")
+
+    assert record.answer == "a teacher"
+    assert shown.count("Observation: Takuma is a teacher") == 1
+    assert shown.count("cut: Observation: a doctor") == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        (("p",), "Reply in exactly this form"),
+        (("t",), "instructions"),
+        (("", "w"), "Observation: a doctor"),
+        (("", "", "s"), "Action Input: Takuma"),
+        (("", "i", "Ayako", ""), "Ayako is a teacher"),
+        (("", "", "o", "He is a painter", "s"), "Observation: He is a painter"),
+        (("f",), "Answer: a teacher"),
+        (("i", "x"), "call plan() first"),
+        (("?",), "f: to the end"),
+    ],
+)
+def test_keys(keys: tuple[str, ...], says: str) -> None:
+    """Each key does what the help says, and a mistake is answered with a sentence."""
+    assert says in stepped(*keys)[0]
+
+
+def test_quitting_keeps_the_record() -> None:
+    """Quitting, or the end of the input, gives the record as far as it went."""
+    assert stepped("", "q")[1].ended == "unfinished"
+    assert stepped("", "")[1].calls[0].observation == "Takuma is a teacher"
+
+
+def test_back_in_a_terminal() -> None:
+    """Going back takes the last plan away."""
+    assert stepped("", "", "b")[1].steps == []
