@@ -1,5 +1,6 @@
 """Agents that search, read and answer over a site that means no good."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from langchain_custom_agents.dialects.moves import Action, Answer, Misreading
 from langchain_custom_agents.offline import HashingEmbeddings
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
 from langchain_custom_agents.tools.research import research_tools, with_sources
+from langchain_custom_agents.tools.searches import open_search
 from langchain_custom_agents.vectorstores.faiss import FAISSStore
 from tests.integration_tests.web.site import Site, pages
 
@@ -190,6 +192,23 @@ def test_tool_calling_reads_with_sources(site):
     assert with_sources(messages[-1].content, found) == (
         f"Ayako is a doctor [2].\n\nSources:\n[2] Ayako, {site.url}/ayako"
     )
+
+
+def test_searxng_searches(site):
+    """A SearXNG is asked in its own protocol, and its results become numbered sources."""
+    hit = {"title": "Takuma", "url": f"{site.url}/takuma", "content": "A teacher."}
+    site.pages["/search?q=Who+is+Takuma%3F&format=json"] = (
+        "application/json",
+        json.dumps({"results": [hit, hit]}).encode(),
+    )
+    found = open_search(f"searxng:{site.url}/", k=1)
+    web, _, _ = research_tools(found, FAISSStore(HashingEmbeddings()))
+
+    assert web.run("Who is Takuma?").splitlines()[1:] == [
+        f"[1] Takuma ({site.url}/takuma)",
+        "A teacher.",
+    ]
+    assert "WebSearch failed (HTTPStatusError" in web.run("something else")
 
 
 def test_search_read_recall_in_one_run(site):
