@@ -6,6 +6,7 @@ checked: whatever the name resolves to a moment later does not matter. No proxy 
 proxy would resolve the name again.
 """
 
+import contextlib
 import ipaddress
 import socket
 import threading
@@ -48,6 +49,8 @@ class Fetched:
 
 def resolve(host: str, port: int) -> list[str]:
     """Return every address of a host."""
+    with contextlib.suppress(ValueError):
+        return [str(ipaddress.ip_address(host))]
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
