@@ -125,9 +125,13 @@ class Form:
         vocabulary = VOCABULARY if common else {}
         known = {word for words in vocabulary.values() for word in words}
         label = label_pattern(tuple(sorted(own | known)))
-        seen = tuple(
-            sorted({observation.rstrip(":： "), *vocabulary.get("observation", ())} - {""})
+        observed = observation.rstrip(":： ")
+        # A common word for an observation may be another label of this dialect.
+        other = {word.casefold() for word in own - {observed}}
+        common_words = (
+            word for word in vocabulary.get("observation", ()) if word.casefold() not in other
         )
+        seen = tuple(sorted({observed, *common_words} - {""}))
         partial = "|".join(
             re.escape(part)
             for part in sorted(

@@ -39,6 +39,8 @@ _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 _TEMPLATE = re.compile(r"(?<=[:,\[\s])`([^`]*)`(?=\s{0,99}[,}\]])")
 # A text that swallowed the marks between two others.
 _SWALLOWED = re.compile(r"""["'“”]\s{0,9}:\s{0,9}["'“”]""")
+_PLAIN = re.compile(r"""[^\\\n"'“”`]{1,20}""")
+_OPERATOR = re.compile(r"[()+*/=]")
 _STRUCTURE = re.compile(r"""["'{}\[\]]|\\.""", re.DOTALL)
 _WORD = re.compile(r"[^\W_]+")
 _ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|[^\w\s]|[nrt])")
@@ -298,13 +300,21 @@ def _repaired(text: str) -> Value | None:
             value = json_repair.loads(candidate)
         except (ValueError, RecursionError, IndexError, TypeError):
             continue
-        if not isinstance(value, dict if text.startswith("{") else list):
+        if not value or not isinstance(value, dict if text.startswith("{") else list):
             continue
-        if any(_SWALLOWED.search(leaf) for leaf in _texts(value)):
+        if any(_SWALLOWED.search(leaf) or _is_code(leaf, candidate) for leaf in _texts(value)):
             continue
         if _words(json.dumps(value, ensure_ascii=False)) == _words(candidate):
             return Value(value)
     return None
+
+
+def _is_code(leaf: str, source: str) -> bool:
+    """Tell whether a text was an expression in the source, rather than a text in quotes."""
+    begins = _PLAIN.match(leaf)
+    if begins is None or not _OPERATOR.search(leaf):
+        return False
+    return not any(quote + begins[0] in source for quote in ('"', "'", "“", "”", "`"))
 
 
 def _texts(value: Any) -> Iterable[str]:

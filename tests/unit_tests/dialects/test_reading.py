@@ -1,0 +1,297 @@
+"""What is read in words that are not in the exact written form, and what is refused."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.tools import StructuredTool, Tool
+
+from langchain_custom_agents.dialects import (
+    CHINESE,
+    ENGLISH,
+    JAPANESE,
+    Action,
+    Answer,
+    Bracketed,
+    Conversational,
+    JsonBlob,
+    Labelled,
+    Misreading,
+    NoSuchTool,
+    Prose,
+    SelfAsk,
+    Toolbox,
+)
+from langchain_custom_agents.testing.shapes import SHAPES
+
+BY_FORM = {
+    "labelled": ENGLISH,
+    "bracketed": Bracketed(),
+    "json": JsonBlob(),
+    "self-ask": SelfAsk(),
+    "chat": Conversational(),
+}
+DIALECTS = [*BY_FORM.values(), JAPANESE, CHINESE]
+SEARCH = Tool("Search", lambda _: "", "looks things up")
+SUM = StructuredTool.from_function(lambda a, b: a + b, name="add", description="adds two numbers")
+
+
+def named(shapes):
+    """Give each shape its kind as the name of its test."""
+    return [pytest.param(shape, id=f"{shape.form}-{shape.kind}") for shape in shapes]
+
+
+@pytest.mark.parametrize("shape", named(shape for shape in SHAPES if shape.meant))
+def test_what_is_clear_is_read(shape):
+    """A reply whose meaning is clear is read as it was meant, whatever is the matter with it."""
+    assert BY_FORM[shape.form].read(shape.text, shape.tools).move == shape.meant
+
+
+@pytest.mark.parametrize("shape", named(shape for shape in SHAPES if not shape.meant))
+def test_what_cannot_be_known_is_refused(shape):
+    """A reply of which nothing can be known is neither run nor passed on as an answer."""
+    assert isinstance(BY_FORM[shape.form].read(shape.text, shape.tools).move, Misreading)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.cue)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Action: Search\nAction Input: Mount Aso",
+        "行動：Search\n行動の入力：Mount Aso",
+        "Action: Search[Mount Aso]",
+        '```json\n{"action": "Search", "action_input": "Mount Aso"}\n```',
+        '<tool_call>{"name": "Search", "arguments": "Mount Aso"}</tool_call>',
+        'Action: Search("Mount Aso")',
+    ],
+)
+def test_every_dialect_reads_every_form(dialect, text):
+    """The general reader understands each known form, whichever dialect the prompt asked for."""
+    if isinstance(dialect, SelfAsk):
+        text = (
+            text.replace("Search", "Intermediate Answer").replace('r("', 'r["').replace('")', '"]')
+        )
+    tool = "Intermediate Answer" if isinstance(dialect, SelfAsk) else "Search"
+
+    assert dialect.read(text, [tool]).move == Action(tool, "Mount Aso")
+
+
+def test_what_was_mended_is_named():
+    """Every repair is one sentence in the reading, and the exact form needs none."""
+    exact = ENGLISH.read("I look\nAction: Search\nAction Input: Mount Aso", [SEARCH])
+    mended = ENGLISH.read("**Action:** `search`\n**Action Input:** `Mount Aso`", [SEARCH])
+
+    assert exact.repairs == ()
+    assert len(mended.repairs) >= 2
+    assert all(repair.endswith(".") for repair in mended.repairs)
+    assert mended.move == exact.move
+
+
+def test_what_was_cut_is_kept():
+    """The words that were left out stand in the reading, from the first on."""
+    said = "**Action:** Search\n**Action Input:** Aso\n**Observation:** high\nFinal Answer: high"
+    reading = ENGLISH.read(said)
+
+    assert reading.cut == "**Observation:** high\nFinal Answer: high"
+
+
+def test_a_tool_that_is_not_there_is_refused_with_the_list():
+    """A step that names an unknown tool must not run; the reason lists the tools there are."""
+    move = ENGLISH.read("Action: Browser\nAction Input: Mount Aso", [SEARCH, SUM]).move
+
+    assert isinstance(move, NoSuchTool)
+    assert move.attempted == Action("Browser", "Mount Aso")
+    assert move.reason.endswith("Search, add")
+
+
+def test_two_tools_that_are_nearly_meant_are_refused():
+    """A name that could mean two tools means none."""
+    tools = [Tool("web_search", lambda _: "", "-"), Tool("Web Search", lambda _: "", "-")]
+    move = ENGLISH.read("Action: WebSearch\nAction Input: Mount Aso", tools).move
+
+    assert isinstance(move, Misreading)
+
+
+def test_a_name_that_looks_like_an_instruction_is_kept_where_it_is_exact():
+    """A tool whose real name carries mark-up or filler words is found by that name first."""
+    tools = [Tool("Search tool", lambda _: "", "-"), Tool("Search", lambda _: "", "-")]
+    move = ENGLISH.read("Action: Search tool\nAction Input: x", tools).move
+
+    assert move == Action("Search tool", "x")
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ('{"a": 1, "b": 2}', {"a": 1, "b": 2}),
+        ("{'A': 1, 'B': 2}", {"a": 1, "b": 2}),
+        ('{"input": {"a": 1, "b": 2}}', {"a": 1, "b": 2}),
+        ("a=1, b=2", {"a": 1, "b": 2}),
+        ("a: 1\nb: 2", {"a": 1, "b": 2}),
+    ],
+)
+def test_inputs_are_set_right_by_the_schema(given, read):
+    """Named arguments reach a tool of several arguments under the names that it knows."""
+    assert ENGLISH.read(f"Action: add\nAction Input: {given}", [SUM]).move == Action("add", read)
+
+
+@pytest.mark.parametrize("given", ["1 and 2", '{"x": 1, "y": 2}', "[1, 2]", '{"a": 1, "b": '])
+def test_inputs_that_do_not_fit_are_refused(given):
+    """Arguments that the tool does not take are never guessed at."""
+    move = ENGLISH.read(f"Action: add\nAction Input: {given}", [SUM]).move
+
+    assert isinstance(move, Misreading)
+
+
+def test_prose_is_a_misreading_of_its_own_kind():
+    """Words with no form at all may be the answer; words with half a form may not."""
+    assert isinstance(ENGLISH.read("It is 1,592 metres high.").move, Prose)
+    for said in ("Thought: I should look", '{"height": 1592}', "<think>Hm", "Action:", ""):
+        assert not isinstance(ENGLISH.read(said).move, Prose)
+
+
+def test_reasoning_goes_to_the_thought():
+    """What stands in a reasoning block is thought, and never an action."""
+    reading = ENGLISH.read(
+        "<think>Maybe:\nAction: Delete\nAction Input: all\n</think>\nFinal Answer: 42"
+    )
+
+    assert reading.move == Answer("42")
+    assert "Action: Delete" in reading.thought
+
+
+def test_a_step_said_only_in_reasoning_is_not_replaced_by_prose():
+    """Where a step was thought and only prose was said, nothing can be known."""
+    said = "<think>Action: Search\nAction Input: x</think>\nLet me look that up."
+
+    assert isinstance(ENGLISH.read(said).move, Misreading)
+
+
+def test_plain_words_after_reasoning_are_the_answer():
+    """A reasoning model that says plain words after its reasoning has answered."""
+    assert ENGLISH.read("17 times 23 is...\n</think>\n\n391", [SEARCH]).move == Answer("391")
+    assert isinstance(ENGLISH.read("Hm.</think>I will use Search.", [SEARCH]).move, Misreading)
+
+
+def test_own_labels_come_first():
+    """A dialect's own word for a label wins over what the word means elsewhere."""
+    own = Labelled(
+        thought="Action:", action="Observation:", observation="Thought:", action_input="With:"
+    )
+    said = "**Action:** I look\n**Observation:** Search\n**With:** Mount Aso\n**Thought:** high"
+
+    assert own.read(said).move == Action("Search", "Mount Aso")
+
+
+def test_self_ask_is_read_in_another_dialect_where_its_tool_is_there():
+    """A follow-up question is a call only where the tool for it exists."""
+    said = "Follow up: How high is Mount Aso?"
+
+    assert ENGLISH.read(said, ["Intermediate Answer"]).move == Action(
+        "Intermediate Answer", "How high is Mount Aso?"
+    )
+    assert isinstance(ENGLISH.read(said, [SEARCH]).move, Misreading)
+
+
+def test_a_thought_that_introduces_an_example_is_told_from_one_that_does_not():
+    """Our own step after such a thought is marked when written, so that it is read back."""
+    thought = "The prompt says it like this, for example:"
+    written = ENGLISH.write(thought, Action("Search", "x"))
+    quoted = written.replace(":\\\n", ":\n")
+
+    assert ENGLISH.read(written).move == Action("Search", "x")
+    assert ENGLISH.read(written).thought == thought
+    assert isinstance(ENGLISH.read(quoted).move, Misreading)
+
+
+@pytest.mark.parametrize("language", [ENGLISH, JAPANESE, CHINESE], ids=["en", "ja", "zh"])
+def test_reasons_are_in_the_language_of_the_dialect(language):
+    """What is said to the model about a misreading is said in its dialect's language."""
+    reason = language.read('{"action": "Search", "action_input": "Mou').move.reason
+
+    assert reason == language.phrases.cut_off
+
+
+# What nobody meant to write.
+
+_FORMS = [
+    *("Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:", "Question:"),
+    *("思考：", "行動:", "動作輸入:", "最終回答：", "Follow up:", "AI:", "Answer:", "Tool:"),
+    *("Search", "Finish", "None", "N/A", "Search[", "]", "Search(", ")", "Finish[x]"),
+    *('{"action": "Search"', '"action_input": "x"}', "{", "}", "[", '"', "'", ",", ":", "\\"),
+    *("```", "```json", "~~~", "`", "**", "##", ">", "-", "1.", "\\Action:"),
+    *("<think>", "</think>", "<tool_call>", "</tool_call>", "<function=Search>", "<|im_end|>"),
+    *("<|channel|>final<|message|>", "<tool>Search</tool>", "<tool_input>", "[TOOL_CALLS]"),
+    *("<invoke name='Search'>", "<parameter=x>", "</parameter>", "for example:", "print("),
+    *("\n", "\n\n", " ", "\t", "\r\n", ". ", "x", "Mount Aso", "高さ", "\x00", "\ud800"),
+]
+_WORDS = st.lists(st.one_of(st.sampled_from(_FORMS), st.text(max_size=5)), max_size=14).map("".join)
+_fuzz = settings(deadline=None, max_examples=300)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.cue)
+@_fuzz
+@given(words=_WORDS)
+def test_no_words_break_the_reader(dialect, words):
+    """Whatever is said, there is a reading, and it is not changed by reading again."""
+    reading = dialect.read(words, [SEARCH, SUM])
+
+    assert reading == dialect.read(words, Toolbox.of([SEARCH, SUM]))
+    assert isinstance(reading.move, Misreading) or not (
+        isinstance(reading.move, Answer) and not reading.move.text
+    )
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.cue)
+@_fuzz
+@given(words=_WORDS)
+def test_nothing_is_called_that_was_not_named(dialect, words):
+    """An action names a tool that there is and that the words name, and holds their words."""
+    move = dialect.read(words, [SEARCH, SUM]).move
+    if not isinstance(move, Action):
+        return
+    said = re.sub(r"\W|_", "", words.casefold())
+
+    assert move.tool in ("Search", "add")
+    assert move.tool.casefold() in said
+    if isinstance(move.input, str):
+        assert re.sub(r"\W|_", "", move.input.casefold()) in said
+
+
+@_fuzz
+@given(before=_WORDS, after=_WORDS)
+def test_nothing_after_an_observation_is_believed(before, after):
+    """From an invented observation on, words change nothing but what was cut."""
+    invented = f"{before}\nObservation: {after}"
+    cut = ENGLISH.read(f"{before}\nObservation:", [SEARCH])
+
+    if "```" not in before and "think" not in after and "channel" not in after:
+        assert ENGLISH.read(invented, [SEARCH]).move == _same_heard(cut.move, invented)
+
+
+def _same_heard(move, words):
+    if not isinstance(move, Misreading):
+        return move
+    return type(move)(
+        words, *[getattr(move, name) for name in ("reason", "attempted") if hasattr(move, name)]
+    )
+
+
+_MEGABYTE = 1_000_000
+_HOSTILE = [
+    *("Action:", "Action:\n", "Action: Search\nAction Input: x\n", "Thought: x\n", "Final Answer:"),
+    *("Observation", "[", "]", "Search[", "(", '"', "'", "\\", " ", "\n", "\r\n", "`", "```\n"),
+    *("```json\n", "~~~\n", "{", "{}", '{"action": ', '{"action": "Search", "action_input": "'),
+    *("<think>", "</think>", "<tool_call>", '<tool_call>{"name"', "<parameter=x>", "<|im_end|>"),
+    *("<|channel|>", "[TOOL_CALLS]", "> Action: x\n", "\\Action: x\n", ". Final Answer: ", "思考:"),
+]
+
+
+@pytest.mark.parametrize("piece", _HOSTILE, ids=repr)
+def test_a_megabyte_of_anything_is_read(piece):
+    """A megabyte of one piece of form is read; were that not linear, this would not end."""
+    words = "Action: Search\nAction Input: " + piece * (_MEGABYTE // len(piece))
+
+    for text in (words, words[len("Action: Search\nAction Input: ") :]):
+        assert isinstance(JsonBlob().read(text, [SEARCH]).move, Action | Answer | Misreading)
