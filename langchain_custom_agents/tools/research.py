@@ -28,7 +28,7 @@ from langchain_custom_agents.tools._passages import clip, estimate_tokens
 from langchain_custom_agents.tools._sections import cut
 from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
-__all__ = ("Search", "research_tools", "with_sources")
+__all__ = ("Fetcher", "Search", "research_tools", "with_sources")
 
 Search: TypeAlias = BaseTool | Callable[[str], Any]
 
@@ -248,7 +248,7 @@ class _Library:
         self._store.add_documents(changed, ids=_ids(page.url, len(changed)))
         if len(held) > len(fresh):
             self._store.delete(_ids(page.url, len(held))[len(fresh) :])
-        return fresh, f"Its {len(fresh)} passages are stored; Recall finds them."
+        return fresh, "It is stored; Recall finds its passages."
 
     def _passages(self, article: Article, url: str, digest: str) -> list[Document]:
         sections = cut(article.text, _PASSAGE)
@@ -420,7 +420,8 @@ class _ReadPage(_ResearchTool):
             left -= cost
         text = clip("\n".join(passage.page_content for passage in shown), self.tokens)
         first = Document(text, metadata=shown[0].metadata)
-        more = "" if len(shown) == len(passages) else " This is its beginning."
+        whole = text == "\n".join(passage.page_content for passage in passages)
+        more = "" if whole else " This is its beginning."
         return f"{self._listed([first])}\n({remark}{more})", shown
 
     async def _arun(
