@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from langchain_custom_agents.agents.executor import AgentExecutor
     from langchain_custom_agents.agents.openai_functions import OpenAIFunctionsAgent
     from langchain_custom_agents.agents.react import ReActAgent
+    from langchain_custom_agents.agents.streaming import astream_answer, stream_answer
     from langchain_custom_agents.agents.structured_chat import StructuredChatAgent
     from langchain_custom_agents.agents.types import initialize_agent
-    from langchain_custom_agents.agents.streaming import astream_answer, stream_answer
     from langchain_custom_agents.docstores.folder import FolderDocstore
     from langchain_custom_agents.docstores.text import TextDocstore
     from langchain_custom_agents.docstores.wikipedia import WikipediaDocstore

@@ -233,7 +233,8 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; padding: 0 1rem;
+  max-width: 75rem; }}
 table {{ border-collapse: collapse; width: 100%; }}
 th, td {{ border-bottom: 1px solid #8884; padding: .5rem; text-align: left; vertical-align: top; }}
 pre {{ margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .85rem; }}
@@ -382,8 +383,13 @@ def _with_tools(parser: Any, parse: Callable[[str], Any]) -> Callable[[str, Sequ
     """Tell a parser of this package which tools there are; others do not ask."""
     dialect = getattr(parser, "dialect", None)
     if isinstance(dialect, Dialect):
-        return lambda text, tools: dialect.read(text, tools)
-    return lambda text, tools: parse(text)  # noqa: ARG005
+        return dialect.read
+
+    def without_tools(text: str, tools: Sequence[Any]) -> Any:
+        del tools
+        return parse(text)
+
+    return without_tools
 
 
 def _guarded(function: Callable[[str, Sequence[Any]], Any]) -> Reader:
@@ -609,7 +615,7 @@ def _same(result: Any, meant: Action | Answer | None) -> bool:
         return isinstance(result, Answer) and result.text.strip() == meant.text
     if not isinstance(result, Action) or result.tool != meant.tool:
         return False
-    return _plain(result.input) == _plain(meant.input)
+    return bool(_plain(result.input) == _plain(meant.input))
 
 
 def _plain(given: Any) -> Any:

@@ -82,9 +82,8 @@ def main():
                 shown = " ".join(f"{row[column]:>10s}" for column in COLUMNS)
                 print(f"{label[:44]:44s} {form:20s} {shown}")
             for result, record, said in errors[: args.errors]:
-                print(
-                    f"    {result}: {record['llm_output'][-160:]!r}\n        label {record['label']}\n        read {said}"
-                )
+                print(f"    {result}: {record['llm_output'][-160:]!r}")
+                print(f"        label {record['label']}\n        read {said}")
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     if args.smoke and any(

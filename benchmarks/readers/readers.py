@@ -87,7 +87,7 @@ def readers(*, only_ours=False):
         for others in (_langchain, _llama_index, _smolagents):
             try:
                 yield from others()
-            except ImportError as error:
+            except ImportError as error:  # noqa: PERF203 - three turns
                 print(f"# not installed: {error.name}")
 
 
