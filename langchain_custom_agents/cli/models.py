@@ -34,9 +34,7 @@ def open_model(name: str | None, *, tool_calling: bool) -> BaseLanguageModel[Any
             try:
                 from langchain_openai import OpenAI
             except ModuleNotFoundError as error:
-                msg = (
-                    f"{name} needs a package: pip install 'langchain-custom-agents[openai]'."
-                )
+                msg = f"{name} needs a package: pip install 'langchain-custom-agents[openai]'."
                 raise Failure(msg) from error
             return OpenAI(model=name.removeprefix(_TEXT), temperature=0)
         return _init("langchain.chat_models", "init_chat_model", name)  # type: ignore[no-any-return]
