@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import pprint
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +59,13 @@ def test_a_notebook_prints_what_it_says(notebook: Path) -> None:
 
 def test_the_notebooks_are_there() -> None:
     """The lessons are there, numbered without a gap; the first three in Japanese, too."""
-    numbers = [int(path.name.split("-")[0]) for path in NOTEBOOKS if path.parent == ROOT]
+    lessons = [path.name for path in NOTEBOOKS if path.parent == ROOT]
+    numbers = [int(re.match(r"\d+", name)[0]) for name in lessons]
     japanese = [path.name for path in NOTEBOOKS if path.parent == ROOT / "ja"]
 
     assert sorted(numbers) == list(range(1, len(numbers) + 1))
     assert len(numbers) >= 6
-    assert japanese == [path.name for path in NOTEBOOKS if path.parent == ROOT][:3]
+    assert japanese == lessons[:3]
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.relative_to(ROOT).as_posix())
