@@ -68,8 +68,8 @@ _MARKS = r"#>*\-•+_`|"
 _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
 
 # A fence begins a line, or stands alone after a label.
-_FENCE_LINE = re.compile(r"^([ \t]{0,8})(?=\\*(?:```|~~~))", re.MULTILINE)
-_FENCE_ESCAPED = re.compile(r"^([ \t]{0,8})\\(?=\\*(?:```|~~~))", re.MULTILINE)
+_FENCE_LINE = re.compile(r"^(?=[ \t\\`~])([ \t]{0,8})(?=\\*(?:```|~~~))", re.MULTILINE)
+_FENCE_ESCAPED = re.compile(r"^(?=[ \t\\])([ \t]{0,8})\\(?=\\*(?:```|~~~))", re.MULTILINE)
 
 
 def words_pattern(words: Iterable[str]) -> str:
@@ -91,7 +91,7 @@ def label_pattern(words: tuple[str, ...]) -> str:
     word = words_pattern(words)
     initials = "".join(sorted({case(each[0]) for each in words for case in (str.lower, str.upper)}))
     # What a label can begin with, so that other lines are passed over at once.
-    first = rf"(?=[{_MARKS}{_EMOJI}\dsS{re.escape(initials)}])"
+    first = rf"(?!```)(?=[{_MARKS}{_EMOJI}\dsS{re.escape(initials)}])"
     marks = rf"(?:[{_EMOJI}]\uFE0F?[ \t]{{0,3}})?(?:[{_MARKS}][ \t{_MARKS}]{{0,12}})?"
     counted = r"(?:(?:\d{1,3}[.)]|step[ \t]{0,3}\d{1,3}[ \t]{0,3}[:.)\-])[ \t]{0,4}[*_`]{0,3})?"
     number = r"[ \t]{0,3}[#(（]?\d{0,3}[)）]?[ \t]{0,3}"
@@ -140,14 +140,17 @@ class Form:
         )
         unfinished = rf"|(?<=\n)[ \t]{{0,20}}(?:{partial})\Z" if partial else ""
         flags = re.MULTILINE | re.IGNORECASE
-        self._label = re.compile(rf"(?:^[ \t]{{0,20}}{label}{unfinished})", flags)
+        # Empty lines are passed over at once.
+        line = r"^(?=[^\n])"
+        self._label = re.compile(rf"{line}(?:[ \t]{{0,20}}{label}{unfinished})", flags)
         self._token = re.compile(rf"(?=[<\[◁])(?<!\\)(?:{_TOKENS})", flags)
-        self._observation = re.compile(rf"^[ \t]{{0,20}}{label_pattern(seen)}{unfinished}", flags)
+        observed = label_pattern(seen)
+        self._observation = re.compile(rf"{line}(?:[ \t]{{0,20}}{observed}{unfinished})", flags)
         at_line = rf"{label}|(?:{partial})\Z" if partial else label
         # Backslashes are passed over all at once, however many there are.
         slashes = r"\\*(?!\\)"
-        self._to_escape = re.compile(rf"^([ \t]{{0,20}})(?={slashes}(?:{at_line}))", flags)
-        self._escaped = re.compile(rf"^([ \t]{{0,20}})\\(?={slashes}(?:{at_line}))", flags)
+        self._to_escape = re.compile(rf"{line}([ \t]{{0,20}})(?={slashes}(?:{at_line}))", flags)
+        self._escaped = re.compile(rf"{line}([ \t]{{0,20}})\\(?={slashes}(?:{at_line}))", flags)
         token = rf"{slashes}(?=[<\[◁])(?:{_TOKENS})"
         self._token_to_escape = re.compile(rf"(?=[<\[◁\\])(?<!\\)(?={token})", flags)
         self._token_escaped = re.compile(rf"(?=\\)(?<!\\)\\(?={token})", flags)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from langchain_custom_agents.dialects.base import Dialect
 
 _FENCE = re.compile(
-    r"^(?P<lead>[^\n`~]{0,60}?[:：])?[ \t]{0,8}(?P<mark>`{3,9}|~{3,9})"
+    r"^(?=[^\n])(?P<lead>[^\n`~]{0,60}?[:：])?[ \t]{0,8}(?P<mark>`{3,9}|~{3,9})"
     r"[ \t]{0,3}(?P<lang>[\w+#.\-]{0,20})[ \t]{0,9}$",
     re.MULTILINE,
 )
