@@ -463,7 +463,9 @@ def detect(read: Reader, name: str = "This reader") -> Dialect:
         ValueError: If it reads none that is known.
 
     Example:
-        >>> type(detect(reader_of(Bracketed(action="Action:")))).__name__
+        >>> def only_brackets(text, tools):
+        ...     return (Bracketed().match(text) or ("", Misreading(text, "not in brackets")))[1]
+        >>> type(detect(only_brackets)).__name__
         'Bracketed'
     """
     scores: list[int] = []
@@ -624,7 +626,7 @@ def _plain(given: Any) -> Any:
         try:
             given = json.loads(given)
         except ValueError:
-            return given.strip()
+            return str(given).strip()
     if isinstance(given, dict):
         if not given:
             return ""

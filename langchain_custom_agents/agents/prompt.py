@@ -219,7 +219,7 @@ class ReActPromptTemplate(DialectPrompt, StringPromptTemplate):
 
     Example:
         >>> prompt = ReActPromptTemplate(tools=["Search"])
-        >>> print(prompt.format(input="How old is Hiroko?", intermediate_steps=[])[-40:])
+        >>> print(prompt.format(input="How old is Hiroko?", intermediate_steps=[])[-37:])
         Question: How old is Hiroko?
         Thought:
     """

@@ -15,7 +15,8 @@ COMMANDS = {
     "search": "Search as an agent does, by hand.",
     "lookup": "Look a word up in a page, by hand.",
     "index": "Put documents into a folder that can be searched.",
-    "doctor": "Look at a model's words and say what is wrong with them.",
+    "doctor": "Say what breaks an agent, an output parser or a function.",
+    "episodes": "Read logged runs again, and say where our agent differs.",
 }
 
 

@@ -253,7 +253,7 @@ _OPEN_CALL = re.compile(
     r"(?<!\\)(?:"
     r"<(?P<tag>tool_call|tool_calls|function_call|function_calls|functioncall|tool_use|tool_code)>"
     r"|<\|(?P<token>python_tag|tool_call|tool_calls|tool_call_start|tool_call_begin)\|>"
-    r"|(?P<mistral>\[TOOL_CALLS\])"
+    r"|(?P<mistral>\[TOOL_CALLS\])|(?P<phi>(?<![\w.])functools(?=\[))"
     r"|<function=(?P<function>[\w.\-]{1,80})>"
     r"|<(?:antml:)?invoke\sname=[\"'](?P<invoke>[\w.\-]{1,80})[\"']>"
     r"|<(?P<tool>tool)>"
@@ -269,6 +269,9 @@ _PARAMETER = re.compile(
     r"<(?:antml:)?parameter(?:=(\w{1,80})|\sname=[\"'](\w{1,80})[\"'][^>]{0,80})>"
 )
 _PARAMETER_END = re.compile(r"</(?:antml:)?parameter>")
+_ARGUMENTS = re.compile(
+    r"<arg_key>([^<]{1,80})</arg_key>\s{0,9}<arg_value>([^<]{0,9999})</arg_value>"
+)
 _DEEPSEEK = re.compile(
     r"\s{0,9}(?:function\s{0,3}<｜tool▁sep｜>)?\s{0,9}([\w.\-]{1,80})\s{0,9}(?:<｜tool▁sep｜>)?\s{0,9}"
 )
@@ -328,6 +331,9 @@ def _in_tagged_json(
 ) -> tuple[Call | Said, str] | None:
     end = f"</{found['tag']}>" if found["tag"] else ""
     inner, closed, rest = _until(content, end) if end else (content, False, "")
+    pairs = _ARGUMENTS.findall(inner) if closed else []
+    if pairs:
+        return Call(inner.strip().split()[0], dict(pairs), repairs=(WRAPPED,)), rest
     inner = re.sub(r"\A\s{0,9}(?:```|~~~)\w{0,10}\s{0,9}", "", inner).lstrip()
     if inner[:1] in ("{", "["):
         try:

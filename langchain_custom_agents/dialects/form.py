@@ -42,8 +42,9 @@ VOCABULARY: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "最终答案",
             "最终回答",
             "So the final answer is",
+            "The final answer is",
         ),
-        "follow_up": ("Follow up", "Are follow up questions needed here"),
+        "follow_up": ("Follow up", "Follow up question", "Are follow up questions needed here"),
     }
 )
 
@@ -219,4 +220,4 @@ def unescape_fences(content: str) -> str | None:
 def _beginnings(label: str) -> list[str]:
     """List the broken-off forms of a label: at least half of its word, at least two letters."""
     word = label.rstrip(":： ")
-    return [label[:end] for end in range(max(2, (len(word) + 1) // 2), len(label))]
+    return [word[:end] for end in range(max(2, (len(word) + 1) // 2), len(word) + 1)]

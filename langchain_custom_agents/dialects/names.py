@@ -14,7 +14,20 @@ _NAMESPACE = re.compile(
     r"(?:(?:functions?|tools?|default_api|multi_tool_use|api|agent|self|client)\.)+", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"[,;!?。、，！？]|\.\s|[\[\]{}<>=\n]|\A\W*\Z")
-_BEFORE = {"use", "using", "call", "calling", "run", "running", "invoke", "try", "the", "a", "an"}
+_BEFORE = {
+    "use",
+    "using",
+    "call",
+    "calling",
+    "run",
+    "running",
+    "invoke",
+    "try",
+    "the",
+    "a",
+    "an",
+    "tool",
+}
 _AFTER = {"tool", "function", "ツール", "工具"}
 
 _NO_TOOL = {

@@ -101,7 +101,15 @@ _BLOB_START = re.compile(
 _LIKE_BLOB = re.compile(
     r"""[\[{][\s\[{]{0,9}["'“”]?(?:action|tool|name|function|final)""", re.IGNORECASE
 )
+_FENCE_END = re.compile(r"(?:```|~~~)\w{0,10}\s{0,9}\Z")
 _AFTER_BLOB = re.compile(r"[\s`~}\]),]{0,99}")
+_TAGS = re.compile(r"\A(?:\s|</[\w:]{1,30}>|<\|/?\w{1,30}\|>|<｜[^>]{1,40}>|[`\]})])*")
+# Words around JSON that speak about a step instead of taking it.
+_HEDGED = re.compile(
+    r"\b(?:but|however|not|unless|if|instead|would|could|should|might|example|format|form|like)\b"
+    r"|n't\b|例|形式|格式|如果|もし|但",
+    re.IGNORECASE,
+)
 _FINAL = "The name of the action means the answer."
 
 
@@ -119,6 +127,13 @@ def recover(dialect: "Dialect", words: str, toolbox: Toolbox) -> Reading:
     return _Reader(dialect, words, toolbox).read()
 
 
+def _is_a(dialect: "Dialect", name: str) -> bool:
+    """Tell whether a dialect is of a class here, whose module imports this one."""
+    from langchain_custom_agents import dialects
+
+    return isinstance(dialect, getattr(dialects, name))
+
+
 class _RefusalError(Exception):
     """What was said cannot be known. Takes the move to return in its place."""
 
@@ -134,7 +149,7 @@ class _Reader:
         self.dialect, self.words, self.toolbox = dialect, words, toolbox
         self.say = dialect.phrases
         self.finish: str = getattr(dialect, "finish", "")
-        self.brackets = "finish" in dir(dialect) and type(dialect).__name__ == "Bracketed"
+        self.brackets = _is_a(dialect, "Bracketed")
         self.repairs: list[str] = []
         self.thought = ""
         self.cut = ""
@@ -202,6 +217,12 @@ class _Reader:
             tagged = self.tagged(body, segments, len(body) if first is None else first)
             if tagged is not None:
                 return tagged
+        if first is not None and not quotes:
+            # An action before an answer: the action is taken.
+            early = self.blob(body[:first], segments)
+            if early is not None:
+                self.rest += body[first:]
+                return early
         if first is not None:
             found = self.labelled(segments)
             if found is not None:
@@ -501,20 +522,12 @@ class _Reader:
                 if line and not line.endswith((".", "!", "?", ":", "。", "：", ">", "```")):
                     self.example = True
                     continue
-                if introduces_example(before) or (
-                    found.rest.partition("\n")[0].strip("`~ <>/|[]") and line
-                ):
+                rest = _TAGS.sub("", found.rest[:400]) + found.rest[400:]
+                if introduces_example(before) or (line and rest.partition("\n")[0].strip("`~ []")):
                     self.example = True
                     continue
                 self.thought = self.dialect.form.unescape(segments.thought(found.start))
-                self.rest = (
-                    re.sub(
-                        r"\A(?:\s|</[\w:]{1,30}>|<\|/?\w{1,30}\|>|<｜[^>]{1,40}>|[`\]})])*",
-                        "",
-                        found.rest[:400],
-                    )
-                    + found.rest[400:]
-                )
+                self.rest = rest
                 return self.settle(found.heard)
         except BrokenJSONError as error:
             self.refuse(self.broken(error))
@@ -543,21 +556,29 @@ class _Reader:
                 continue
             skipped = _AFTER_BLOB.match(value.rest)
             rest = value.rest[skipped.end() :] if skipped else value.rest
-            said_before = segments.thought(start.start()).strip("`~ \n")
-            if introduces_example(before.rstrip("`~ \n") if "```" in before[-12:] else before) or (
-                rest and said_before and not _LIKE_BLOB.match(rest)
-            ):
+            if self.is_discussed(_FENCE_END.sub("", before), rest):
                 self.example = True
                 continue
             if value.repaired:
                 self.repairs.append(calls.JSON_MENDED)
             self.repairs.append(NO_LABEL)
             self.thought = self.dialect.form.unescape(
-                re.sub(r"(?:```|~~~)\w{0,10}\s{0,9}\Z", "", segments.thought(start.start()))
+                _FENCE_END.sub("", segments.thought(start.start()))
             )
             self.rest = rest
             return self.settle(heard)
         return None
+
+    def is_discussed(self, before: str, rest: str) -> bool:
+        """Tell whether JSON only stands in the words about it, as an example."""
+        if introduces_example(before):
+            return True
+        if not rest or not before.strip("`~ \n") or _LIKE_BLOB.match(rest):
+            return False
+        around = (
+            f"{before.rstrip()[-200:].rpartition(chr(10))[2]} {rest[:200].partition(chr(10))[0]}"
+        )
+        return not _is_a(self.dialect, "JsonBlob") or bool(_HEDGED.search(around))
 
     def bare_line(self, body: str, segments: Segments) -> Move | None:
         """Read a last line that is nothing but a call: `Finish[42]`, `search("x")`."""

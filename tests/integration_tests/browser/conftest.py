@@ -10,9 +10,13 @@ import pytest
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A headless Chromium, the one that the system has."""
+    """A headless Chromium, the one that the system has.
+
+    Playwright runs an event loop in this thread while it is open, so it is closed with its module:
+    asynchronous tests could not run beside it.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
