@@ -57,13 +57,18 @@ def on_a_terminal(*args, columns, **env):
 def interrupted(*args, when):
     """Run a command, send Ctrl-C when `when()` is true, and return what came of it."""
     process = subprocess.Popen(
-        [*LCA, *map(str, args)], env=_PLAIN, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*LCA, *map(str, args)],
+        env=_PLAIN,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A shell has its background jobs ignore Ctrl-C, and what they start inherits that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
     try:
         while process.poll() is None and not when():
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=120)
     finally:
         process.kill()
     return process.returncode, out.decode(), err.decode()
