@@ -200,6 +200,15 @@ def test_the_stock_docstore_asks_eight_times_for_a_clinton_run(mediawiki):
     assert mediawiki.requests() - before == 8
 
 
+def test_the_stock_docstore_asks_six_times_through_a_redirect(mediawiki):
+    """A redirect costs the stock docstore six requests; ours one (see test_mediawiki)."""
+    store = stock(mediawiki.api_url)
+    before = mediawiki.requests()
+    store.search("Hiroko's father")
+
+    assert mediawiki.requests() - before == 6
+
+
 def test_langchains_in_memory_docstore_fits():
     """LangChain's in-memory docstore gains the tools too."""
     memory = pytest.importorskip("langchain_community.docstore.in_memory")
