@@ -14,10 +14,10 @@ from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, ConfigDict
 
 from langchain_custom_agents.agents.fields import refuse_unknown
-from langchain_custom_agents.agents.model import asay, say
 from langchain_custom_agents.agents.output_parser import DialectOutputParser, prose_in
 from langchain_custom_agents.dialects import Action, Dialect, Toolbox
 from langchain_custom_agents.loop import CORRECTION, Step
+from langchain_custom_agents.models.asking import asay, say
 
 STOPPED = "Agent stopped due to iteration limit or time limit."
 

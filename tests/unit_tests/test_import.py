@@ -41,7 +41,9 @@ def test_the_package_loads_no_langchain_module() -> None:
     assert {name for name in others if name.startswith(("lang", "pydantic", "numpy"))} == set()
 
 
-@pytest.mark.parametrize("module", ["dialects", "tools.docstore", "vectorstores.faiss", "loop"])
+@pytest.mark.parametrize(
+    "module", ["dialects", "tools.docstore", "vectorstores.faiss", "loop", "models.asking"]
+)
 def test_only_agents_need_langchain_classic(module: str) -> None:
     """Everything outside `agents` works without langchain-classic being loaded."""
     loaded = loaded_after(f"import langchain_custom_agents.{module}")

@@ -9,8 +9,8 @@ from langchain_core.tools import Tool
 from langchain_openai import ChatOpenAI, OpenAI
 
 from langchain_custom_agents import AgentExecutor, ReActAgent
-from langchain_custom_agents.agents.model import BrokenStreamError
 from langchain_custom_agents.agents.streaming import astream_answer, stream_answer
+from langchain_custom_agents.models.asking import BrokenStreamError
 from tests.integration_tests.openai.server import BREAK, TokenServer, token_server
 
 pytestmark = pytest.mark.integration

@@ -21,9 +21,9 @@ from langchain_core.prompt_values import StringPromptValue
 from langchain_core.tools import Tool
 
 from langchain_custom_agents import AgentExecutor, ReActAgent
-from langchain_custom_agents.agents._streamed import Boundary
-from langchain_custom_agents.agents.model import BrokenStreamError, asay, habits_of, say
 from langchain_custom_agents.dialects import CHINESE, ENGLISH, JAPANESE, Bracketed, JsonBlob
+from langchain_custom_agents.models._streamed import Boundary
+from langchain_custom_agents.models.asking import BrokenStreamError, asay, habits_of, say
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
 
 PROMPT = StringPromptValue(text="Question: who?\nThought:")

@@ -5,6 +5,7 @@ LangChain wrote them, and only what they draw chunks from is put in between.
 """
 
 import copy
+import functools
 import gc
 import inspect
 import re
@@ -243,11 +244,16 @@ def _is_listened_to(llm: Any, callbacks: Any) -> bool:
         return True
     heard = [callbacks, llm.callbacks]
     handlers = [h for each in heard for h in (getattr(each, "handlers", each) or ())]
-    listeners = (_StreamingCallbackHandler, _V2StreamingCallbackHandler)
     return any(
-        isinstance(handler, listeners) or getattr(handler, "listens_to_tokens", False)
+        _taps_streams(type(handler)) or getattr(handler, "listens_to_tokens", False)
         for handler in handlers
     )
+
+
+# A check against a protocol looks at every member: too slow for every handler of every call.
+@functools.lru_cache(maxsize=256)
+def _taps_streams(kind: type) -> bool:
+    return issubclass(kind, (_StreamingCallbackHandler, _V2StreamingCallbackHandler))
 
 
 # A twin shares all that its model has. It runs LangChain's part of a call; the model's own part

@@ -9,8 +9,8 @@ from typing import Any
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableConfig
 
-from langchain_custom_agents.agents._streamed import Boundary, Watch, said_in, watched
 from langchain_custom_agents.dialects import Dialect
+from langchain_custom_agents.models._streamed import Boundary, Watch, said_in, watched
 
 _NAMES_STOP = re.compile(
     r"(?<![\w-])stop(?:[_ -]?sequences?|[_ -]?words?)?(?![\w-])", re.IGNORECASE

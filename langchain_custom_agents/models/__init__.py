@@ -1,0 +1,1 @@
+"""Models: how words are asked for, and text models with tool calling."""
