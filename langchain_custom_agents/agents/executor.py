@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from langchain_classic.agents import AgentExecutor as ClassicAgentExecutor
@@ -250,6 +251,22 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             if self.max_tokens is not None or self.max_cost is not None:
                 manager.inheritable_handlers.append(notes.spending)
         return notes
+
+    def artifacts_of(self, run_id: UUID) -> list[tuple[AgentAction, Any]]:
+        """Return what tools returned beside their observations, in a run that has not ended.
+
+        Args:
+            run_id: The run, as callbacks are told it.
+
+        Returns:
+            Each action with its artifact, in order; empty for a run that is not known.
+        """
+        return [
+            pair
+            for manager, notes in list(self._runs.items())
+            if manager.run_id == run_id
+            for pair in notes.artifacts
+        ]
 
     def _spending(self) -> Spending:
         return Spending(self.max_tokens, self.max_cost, self.cost, self.count_tokens)

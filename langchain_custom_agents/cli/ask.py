@@ -92,7 +92,8 @@ def ask(
     Without a source the five sentences about Hiroko are read; without a model the extractive
     stand-in answers.
     """
-    from langchain_custom_agents.cli.show import as_json, console, harmless, line
+    from langchain_custom_agents.cli.show import as_json, console, line
+    from langchain_custom_agents.records.visible import visible
 
     if as_object and quiet:
         msg = "--json and --quiet say two things about the output: give one of them."
@@ -108,7 +109,7 @@ def ask(
     if as_object:
         click.echo(as_json(answered))
     elif quiet:
-        click.echo(harmless(answered["answer"]))
+        click.echo(visible(answered["answer"]))
     else:
         tell("answer", answered["answer"])
         for number, found in enumerate(answered["sources"], 1):

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from langchain_custom_agents.cli.show import harmless
+from langchain_custom_agents.records.redaction import redact
+from langchain_custom_agents.records.visible import visible
 
 INTERRUPTED = 130
 
@@ -29,7 +30,7 @@ class Failure(click.ClickException):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(harmless(" ".join(message.split())))
+        super().__init__(visible(redact(" ".join(message.split()))))
 
 
 class Interrupted(Failure):

@@ -33,7 +33,8 @@ def lookup(term: str, page: str, source: SourceOptions, as_object: bool) -> None
 
     The exit code is 1 if there is no such page, or TERM is not in it.
     """
-    from langchain_custom_agents.cli.show import as_json, console, harmless, line
+    from langchain_custom_agents.cli.show import as_json, console, line
+    from langchain_custom_agents.records.visible import visible
 
     opened = open_source(source)
     search, walk = opened.page_tools()
@@ -55,4 +56,4 @@ def lookup(term: str, page: str, source: SourceOptions, as_object: bool) -> None
     screen.print(line("action", said_source(about, 1).removeprefix("[1] ")))
     for number, result in enumerate(results, 1):
         screen.print(line("note", "", label=f"{number}/{len(results)}"), end="")
-        screen.print(harmless(result))
+        screen.print(visible(result))

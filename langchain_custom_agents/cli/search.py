@@ -32,7 +32,8 @@ def search(term: str, source: SourceOptions, as_object: bool) -> None:
     A source of passages shows the nearest ones with their scores; Wikipedia shows the beginning of
     the page with this title. The exit code is 1 if nothing is found.
     """
-    from langchain_custom_agents.cli.show import as_json, console, harmless, line
+    from langchain_custom_agents.cli.show import as_json, console, line
+    from langchain_custom_agents.records.visible import visible
 
     opened = open_source(source)
     found = _passages(opened, term) if opened.store else _page(opened, term)
@@ -47,7 +48,7 @@ def search(term: str, source: SourceOptions, as_object: bool) -> None:
         if "score" in result and about == f"[{number}]":
             about = f"[{number}] {result['score']:.3f}"
         screen.print(line("action", about))
-        screen.print(harmless(result["text"]))
+        screen.print(visible(result["text"]))
 
 
 def _passages(source: Source, term: str) -> list[dict[str, Any]]:

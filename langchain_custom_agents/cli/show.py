@@ -2,14 +2,13 @@
 
 import json
 import os
-import re
 import sys
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+from langchain_custom_agents.records.visible import INVISIBLE, visible
 
 STYLES = {
     "note": "dim",
@@ -78,20 +77,6 @@ def error_console() -> Console:
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
-def harmless(text: Any) -> str:
-    r"""Return text in which control characters are spelled out, so that no terminal obeys them.
-
-    Characters that reverse the direction of text are spelled out, too: they can hide what is
-    really said.
-
-    Example:
-        >>> harmless("\x1b[2Jgone\r\n\ttab")
-        '\\x1b[2Jgone\n\ttab'
-    """
-    unix = str(text).replace("\r\n", "\n")
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], unix)
-
-
 def as_json(value: Any) -> str:
     r"""Return a value as JSON that is safe to print.
 
@@ -100,7 +85,7 @@ def as_json(value: Any) -> str:
         '{"text": "\\u009b思考"}'
     """
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return INVISIBLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def line(kind: str, text: Any, language: str = "en", label: str | None = None) -> Text:
@@ -117,5 +102,5 @@ def line(kind: str, text: Any, language: str = "en", label: str | None = None) -
         'Answer: Takuma is a teacher.'
     """
     style = STYLES[kind]
-    name = harmless(_LABELS[language].get(kind, "") if label is None else label)
-    return Text.assemble((f"{name}: " if name else "", f"bold {style}"), (harmless(text), style))
+    name = visible(_LABELS[language].get(kind, "") if label is None else label)
+    return Text.assemble((f"{name}: " if name else "", f"bold {style}"), (visible(text), style))

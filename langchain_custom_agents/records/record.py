@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from langchain_custom_agents.records.replay import MakeAgent
+    from langchain_custom_agents.records.playback import MakeAgent
 
 VERSION: Final = 1
 KIND: Final = "langchain-custom-agents run record"
@@ -329,7 +329,7 @@ class RunRecord(_Data):
     # Tests.
 
     def replay(self, agent: "MakeAgent | Any", *, strict_prompt: bool = True) -> "RunRecord":
-        """Run the agent again on the recorded words; see `replay.replay`."""
-        from langchain_custom_agents.records.replay import replay
+        """Run the agent again on the recorded words; see `records.replay`."""
+        from langchain_custom_agents.records.playback import replay
 
         return replay(self, agent, strict_prompt=strict_prompt)

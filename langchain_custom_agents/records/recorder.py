@@ -163,16 +163,7 @@ class Recorder(BaseCallbackHandler):
         known = self._end(run_id)
         if known is not None and known[0].run_id == run_id:
             known[0].events.append(
-                (
-                    "end",
-                    clock(),
-                    None,
-                    run_id,
-                    (
-                        outputs,
-                        self._artifacts(run_id),
-                    ),
-                )
+                ("end", clock(), None, run_id, (outputs, self._artifacts(run_id)))
             )
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
@@ -192,18 +183,7 @@ class Recorder(BaseCallbackHandler):
     ) -> None:
         """Note what a text model is sent."""
         run, owner = self._begin(run_id, parent_run_id, None, kwargs.get("name"))
-        run.events.append(
-            (
-                "ask",
-                clock(),
-                owner,
-                run_id,
-                (
-                    prompts[0],
-                    kwargs,
-                ),
-            )
-        )
+        run.events.append(("ask", clock(), owner, run_id, (prompts[0], kwargs)))
 
     def on_chat_model_start(
         self,
@@ -216,18 +196,7 @@ class Recorder(BaseCallbackHandler):
     ) -> None:
         """Note what a chat model is sent."""
         run, owner = self._begin(run_id, parent_run_id, None, kwargs.get("name"))
-        run.events.append(
-            (
-                "ask",
-                clock(),
-                owner,
-                run_id,
-                (
-                    messages[0],
-                    kwargs,
-                ),
-            )
-        )
+        run.events.append(("ask", clock(), owner, run_id, (messages[0], kwargs)))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a model said."""
@@ -262,17 +231,7 @@ class Recorder(BaseCallbackHandler):
         name = (serialized or {}).get("name") or kwargs.get("name") or ""
         given = kwargs.get("inputs")
         run.events.append(
-            (
-                "call",
-                clock(),
-                owner,
-                run_id,
-                (
-                    name,
-                    input_str if given is None else given,
-                    kwargs,
-                ),
-            )
+            ("call", clock(), owner, run_id, (name, input_str if given is None else given, kwargs))
         )
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
@@ -331,10 +290,5 @@ class Recorder(BaseCallbackHandler):
 
     def _artifacts(self, run_id: UUID) -> list[tuple[AgentAction, Any]]:
         """Return the artifacts that our executor kept of a run; other executors drop them."""
-        kept = getattr(self.agent, "_runs", None) or {}
-        return [
-            pair
-            for manager, notes in list(kept.items())
-            if getattr(manager, "run_id", None) == run_id
-            for pair in notes.artifacts
-        ]
+        kept = getattr(self.agent, "artifacts_of", None)
+        return [] if kept is None else list(kept(run_id))

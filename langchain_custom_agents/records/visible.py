@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 # Control characters, lone surrogates, and the marks that reverse or reorder text.
-_INVISIBLE = re.compile(
+INVISIBLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
@@ -20,4 +20,4 @@ def visible(text: Any) -> str:
         '\\x1b[2Jgone\n\ttab\\u200f'
     """
     unix = str(text).replace("\r\n", "\n")
-    return _INVISIBLE.sub(lambda found: ascii(found[0])[1:-1], unix)
+    return INVISIBLE.sub(lambda found: ascii(found[0])[1:-1], unix)

@@ -85,6 +85,11 @@ def test_sentences_are_harmless():
     assert "\x1b" not in Failure("bad \x1b[2J title").message
 
 
+def test_sentences_hold_no_secret():
+    """A client that repeats the key in its error does not bring it to the screen."""
+    assert Failure("Wrong key: sk-abcdefghijklmnopqrst").message == "Wrong key: [redacted]"
+
+
 def test_interruption_goes_to_standard_error(capsys):
     """Ctrl-C is told on standard error, on a line of its own."""
     Interrupted().show()
