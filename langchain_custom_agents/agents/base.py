@@ -17,7 +17,7 @@ from langchain_custom_agents.agents.fields import refuse_unknown
 from langchain_custom_agents.agents.output_parser import DialectOutputParser, prose_in
 from langchain_custom_agents.dialects import Action, Dialect, Toolbox
 from langchain_custom_agents.loop import CORRECTION, Step
-from langchain_custom_agents.models.asking import asay, say
+from langchain_custom_agents.models.asking import asay, cut_at, say
 
 STOPPED = "Agent stopped due to iteration limit or time limit."
 
@@ -254,23 +254,6 @@ def read_with(parser: Any, words: str) -> AgentAction | AgentFinish:
 def _refusal(error: Exception, words: str) -> OutputParserException:
     said = f"That reply could not be read: {error} Keep to the form you were given."
     return OutputParserException(error, observation=said, llm_output=words, send_to_llm=True)
-
-
-def cut_at(words: str, stop: Sequence[str]) -> str:
-    r"""Cut words at the first stop sequence, even one broken off at the end.
-
-    Example:
-        >>> cut_at("Action Input: x\nObserv", ["\nObservation:"])
-        'Action Input: x'
-    """
-    ends = [at for sequence in stop if (at := words.find(sequence)) >= 0]
-    if ends:
-        return words[: min(ends)]
-    for sequence in stop:
-        for length in range(len(sequence) - 1, len(sequence) // 2, -1):
-            if words.endswith(sequence[:length]):
-                return words[:-length]
-    return words
 
 
 def check_tools(owner: str, dialect: Dialect | None, toolbox: Toolbox) -> None:

@@ -133,6 +133,23 @@ async def asay(
             return said_in(reply)
 
 
+def cut_at(words: str, stop: Sequence[str]) -> str:
+    r"""Cut words at the first stop sequence, even one broken off at the end.
+
+    Example:
+        >>> cut_at("Action Input: x\nObserv", ["\nObservation:"])
+        'Action Input: x'
+    """
+    ends = [at for sequence in stop if (at := words.find(sequence)) >= 0]
+    if ends:
+        return words[: min(ends)]
+    for sequence in stop:
+        for length in range(len(sequence) - 1, len(sequence) // 2, -1):
+            if words.endswith(sequence[:length]):
+                return words[:-length]
+    return words
+
+
 class _Asking:
     """One question to a model: what to call it with, and whether to call it again."""
 
