@@ -10,6 +10,11 @@ from hypothesis import HealthCheck, settings
 
 _UNIT_TESTS = Path(__file__).parent / "unit_tests"
 
+# The threads of faiss wait for each other in a loop that takes all of a processor. With more
+# sessions than processors that is most of the time; asleep, they wait for nothing. It is read
+# once, when faiss is loaded, here or in a process that a test starts.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 # A slow machine is no failure, and in CI the same commit gives the same result every time.
 _CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", _CALM)
