@@ -29,7 +29,11 @@ import pytest
 import langchain_custom_agents
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *sorted(ROOT.glob("README*.md")),
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 UPDATE = bool(os.environ.get("LCA_UPDATE_DOCS"))
 
 _FENCE = re.compile(
@@ -237,36 +241,89 @@ def test_the_migration_page_has_its_rows() -> None:
 # Which agent when.
 
 
-def agents_table() -> str:
-    """Write the table of `docs/agents.md` from the table in the code."""
+def prompt_tokens(kind: Any, row: Any) -> str:
+    """Return the tokens of an agent's first prompt, and what a step adds to them.
+
+    Every type is asked the same question and takes the same step, with tools of the
+    same description.
+    """
+    from langchain_core.tools import Tool
+
+    from langchain_custom_agents import initialize_agent
+    from langchain_custom_agents.records import Stepper
+    from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
+
+    names = sorted(row.tools or {"Search"}, reverse=True)
+    tools = [Tool(name, str, "Finds what is known about a person.") for name in names]
+    chats = row.agent.__name__ != "ReActAgent"
+    model = ScriptedChatModel([""]) if chats else ScriptedLLM([""])
+    executor = initialize_agent(tools, model, agent=kind)
+    stepper = Stepper(executor, question="What is hiroko's father's occupation?")
+    first = stepper.preview().tokens
+    thought = "" if row.dialect is None else "I need to know who the father is."
+    stepper.feed(names[0], "hiroko's father", "hiroko's father is takuma", thought)
+    return f"{first} + {stepper.preview().tokens - first}"
+
+
+ENGLISH_GUIDE = {
+    "head": "Type | Class | Dialect | Model | Several inputs | Several calls | History "
+    "| Prompt tokens | Use",
+    "words": {
+        True: "yes",
+        False: "no",
+        None: "the provider's",
+        "text or chat": "text or chat",
+        "tool calling": "tool calling",
+    },
+    "use": True,
+}
+JAPANESE_GUIDE = {
+    "head": "型 | クラス | 書き方 | モデル | 複数の引数 | 並列の呼び出し | 会話 "
+    "| プロンプトのトークン数",
+    "words": {
+        True: "はい",
+        False: "いいえ",
+        None: "提供元",
+        "text or chat": "テキスト・チャット",
+        "tool calling": "ツール呼び出し",
+    },
+    "use": False,
+}
+
+
+def agents_table(guide: dict[str, Any]) -> str:
+    """Write the table of a guide from the table in the code."""
     from langchain_custom_agents.agents.types import AGENTS
 
-    def yes(value: bool) -> str:
-        return "yes" if value else "no"
-
-    head = "Type", "Class", "Dialect", "Model", "Several inputs", "Several calls", "History", "Use"
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    words = guide["words"]
+    lines = [f"| {guide['head']} |", "|---" * (guide["head"].count("|") + 1) + "|"]
     for kind, row in AGENTS.items():
-        dialect = "the provider's" if row.dialect is None else f"`{type(row.dialect).__name__}`"
-        use = row.use
-        if row.tools is not None:
-            use += f" Tools: {', '.join(f'`{name}`' for name in sorted(row.tools, reverse=True))}."
-        can = yes(row.several_inputs), yes(row.parallel_calls), yes(row.history)
-        cells = f"`{kind.value}`", f"`{row.agent.__name__}`", dialect, row.model, *can, use
+        dialect = words[None] if row.dialect is None else f"`{type(row.dialect).__name__}`"
+        can = [words[able] for able in (row.several_inputs, row.parallel_calls, row.history)]
+        about = [f"`{kind.value}`", f"`{row.agent.__name__}`", dialect, words[row.model]]
+        cells = [*about, *can, prompt_tokens(kind, row)]
+        if guide["use"]:
+            names = ", ".join(f"`{name}`" for name in sorted(row.tools or (), reverse=True))
+            cells.append(f"{row.use} Tools: {names}." if names else row.use)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def test_which_agent_when_is_in_step() -> None:
-    """The table of the agents page is the table in the code."""
-    page = ROOT / "docs/agents.md"
-    text = page.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("page", "guide"),
+    [("docs/agents.md", ENGLISH_GUIDE), ("docs/ja/agents.md", JAPANESE_GUIDE)],
+    ids=["en", "ja"],
+)
+def test_which_agent_when_is_in_step(page: str, guide: dict[str, Any]) -> None:
+    """The table of the agents page is the table in the code, with the tokens as measured."""
+    file = ROOT / page
+    text = file.read_text(encoding="utf-8")
     table = "\n".join(re.findall(r"^\|.*\|$", text.partition("<!-- agents -->")[2], re.MULTILINE))
-    if UPDATE and table != agents_table():
-        page.write_text(text.replace(table, agents_table()), encoding="utf-8")
+    if UPDATE and table != agents_table(guide):
+        file.write_text(text.replace(table, agents_table(guide)), encoding="utf-8")
         return
 
-    assert table == agents_table()
+    assert table == agents_table(guide)
 
 
 # Doctests.
