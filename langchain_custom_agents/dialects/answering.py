@@ -156,6 +156,7 @@ class _Lines:
         self._words = {
             plain_word(label) for label in (*labels, *known, dialect.cue, dialect.observation)
         }
+        self._again: str = getattr(dialect, "final_answer", "")
         self._line = ""
         # Where on the line the reader is: the answer's own beginning, a line's, or within one.
         self._at = "answer"
@@ -174,12 +175,15 @@ class _Lines:
         if self._ended:
             return ""
         self._line += piece
-        if self._at == "answer":
-            if self._line.lstrip()[:1] in _LIKE_DATA and self._line.strip():
-                # It may be marked as what it is not, or be data: that is for the dialect to say.
+        if self._at == "answer" and (begun := self._line.lstrip()):
+            if not whole and self._again.startswith(begun.rstrip()):
+                return ""
+            if begun[:1] in _LIKE_DATA or (self._again and begun.startswith(self._again)):
+                # It may be marked as what it is not, be data, or repeat its label: that is for the
+                # dialect to say.
                 self._ended = True
                 return ""
-            self._at = "within" if self._line.strip() else self._at
+            self._at = "within"
         if self._at == "line" and not whole and self._may_be_label(self._line):
             return ""
         lead = "\n" if self._at == "line" else "\0"

@@ -266,11 +266,10 @@ def write_answer(dialect: Dialect, text: str) -> str:
 
 def match_answer(dialect: Dialect, written: str) -> str | None:
     """Read an answer in its exact written form; None if it is not in it."""
-    if _LIKE_CALL.match(written):
+    text = match_rest(dialect, written)
+    if text is None or _LIKE_CALL.match(text):
         return None
-    if written.startswith("\\") and _LIKE_CALL.match(written.lstrip("\\")):
-        written = written[1:]
-    return match_rest(dialect, written)
+    return text[1:] if text.startswith("\\") and _LIKE_CALL.match(text.lstrip("\\")) else text
 
 
 def escape_rest(dialect: Dialect, content: str) -> str:

@@ -2,7 +2,8 @@ r"""What counts as form in a text, and the one rule that keeps content from coun
 
 Form is a label at the beginning of a line ("Action:", "**Observation 2:**", "最終回答:"), the
 beginning of an observation's label alone on the last line, or a token that models use around
-their words ("</think>", "<|im_end|>", "<tool_call>").
+their words ("</think>", "<|im_end|>", "<tool_call>"). Within a line, an observation's label is
+form as well where it follows what a tool is called with: "Action Input: x Observation: rain".
 
 The rule: in content, a backslash stands before everything that would count as form; where
 there already are backslashes, one more. So "\nObservation: rain" inside an answer is written
@@ -71,6 +72,14 @@ _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
 # A fence begins a line, or stands alone after a label.
 _FENCE_LINE = re.compile(r"^(?=[ \t\\`~])([ \t]{0,8})(?=\\*(?:```|~~~))", re.MULTILINE)
 _FENCE_ESCAPED = re.compile(r"^(?=[ \t\\])([ \t]{0,8})\\(?=\\*(?:```|~~~))", re.MULTILINE)
+
+
+# What may stand around a quotation, and what a phrase does not end with.
+_PAIRS = {
+    '"': '"', "'": "'", "`": "`", "“": "”", "「": "」", "『": "』",
+    "(": ")", "（": "）", "[": "]", "{": "}",
+}  # fmt: skip
+_GOES_ON = "#/-–—:：,、;=*"
 
 
 def words_pattern(words: Iterable[str]) -> str:
@@ -155,6 +164,11 @@ class Form:
         token = rf"{slashes}(?=[<\[◁])(?:{_TOKENS})"
         self._token_to_escape = re.compile(rf"(?=[<\[◁\\])(?<!\\)(?={token})", flags)
         self._token_escaped = re.compile(rf"(?=\\)(?<!\\)\\(?={token})", flags)
+        within = rf"(?:{words_pattern(seen)})[ \t]?\d{{0,3}}[:：]"
+        # Within a line a label is spelled as it is, and begins after a space.
+        self._within = re.compile(rf"(?<=[ \t。])(?:{within})|\\+.|[\"'`“”「」『』(){{}}\[\]（）]")
+        self._to_escape_within = re.compile(rf"(?<=[ \t。])(?={slashes}{within})")
+        self._escaped_within = re.compile(rf"(?<=[ \t。])\\(?={slashes}{within})")
 
     def escape(self, content: str) -> str:
         """Return content in which nothing counts as form any more."""
@@ -183,6 +197,50 @@ class Form:
         """Return where the first observation begins, even one broken off in its label."""
         found = self._observation.search(text)
         return found.start() if found else None
+
+    def observation_within(self, text: str, start: int) -> int | None:
+        """Return where an observation begins on the line on which a step's input stands.
+
+        A label in quotation marks or brackets, or after a colon, a comma or a dash, is part of
+        the input.
+
+        Args:
+            text: The text.
+            start: Where the input begins.
+        """
+        end = text.find("\n", start)
+        closers: list[str] = []
+        for found in self._within.finditer(text, start, len(text) if end < 0 else end):
+            mark, at = found[0], found.start()
+            before, after = text[max(start, at - 9) : at].rstrip()[-1:], text[at + 1 : at + 2]
+            if mark[0] == "\\":
+                continue
+            if closers and mark == closers[-1] and not (mark == "'" and after.isalnum()):
+                closers.pop()
+            elif mark in _PAIRS:
+                if mark != "'" or not text[at - 1].isalnum():
+                    closers.append(_PAIRS[mark])
+            elif len(mark) > 1 and not closers and before and before not in _GOES_ON:
+                return at
+        return None
+
+    def escape_within(self, content: str) -> str:
+        r"""Escape the labels of observations within the line on which an input stands.
+
+        Example:
+            >>> Form((), "Observation:").escape_within("x Observation: y")
+            'x \\\\Observation: y'
+        """
+        return _on_first_line(self._to_escape_within, "\\\\", content)
+
+    def unescape_within(self, written: str) -> str:
+        """Undo `escape_within`."""
+        return _on_first_line(self._escaped_within, "", written)
+
+
+def _on_first_line(pattern: re.Pattern[str], by: str, text: str) -> str:
+    first, newline, rest = text.partition("\n")
+    return pattern.sub(by, first) + newline + rest
 
 
 @lru_cache(maxsize=4096)

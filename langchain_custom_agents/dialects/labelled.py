@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from typing_extensions import Self
 
@@ -14,12 +15,17 @@ from langchain_custom_agents.dialects.base import (
     write_answer,
     write_input,
 )
-from langchain_custom_agents.dialects.form import Form, escape_fences, unescape_fences
+from langchain_custom_agents.dialects.form import (
+    Form,
+    escape_fences,
+    label_pattern,
+    unescape_fences,
+)
 from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, Move, Reading, tidy
 from langchain_custom_agents.dialects.names import LONGEST_NAME, is_echo, is_none
 from langchain_custom_agents.dialects.phrases import IN_CHINESE, IN_ENGLISH, IN_JAPANESE, Phrases
 from langchain_custom_agents.dialects.recovery import recover
-from langchain_custom_agents.dialects.segments import introduces_example
+from langchain_custom_agents.dialects.segments import Words, introduces_example
 from langchain_custom_agents.dialects.toolbox import Toolbox
 
 # A tool name in quotes, brackets or markdown is somebody's mark-up around a name.
@@ -100,6 +106,24 @@ class LabelledDialect(Dialect):
         """Repair what is certain in words that are not in the exact form, or refuse them."""
         return recover(self, words, toolbox)
 
+    def cut(self, words: str) -> tuple[str, str]:
+        """Split words at the first invented observation, on its own line or after an input."""
+        head, cut = super().cut(words)
+        for line in self._acting.finditer(head):
+            at = self.form.observation_within(head, line.end())
+            if at is not None:
+                return tidy(words[:at]), tidy(words[at:])
+        return head, cut
+
+    @cached_property
+    def _acting(self) -> re.Pattern[str]:
+        """The labels of an action and of its input, where a line begins."""
+        words = Words.of(self).spelled
+        label = label_pattern(
+            tuple(word for role in ("action", "input", "follow_up") for word in words.get(role, ()))
+        )
+        return re.compile(rf"^(?=[^\n])[ \t]{{0,20}}{label}", re.MULTILINE | re.IGNORECASE)
+
     def with_phrases(self, phrases: Phrases) -> Self:
         """Return the same form with other plain words around it."""
         return replace(self, phrases=phrases)
@@ -123,11 +147,46 @@ class LabelledDialect(Dialect):
             content = content[:-1]
         return unescape_fences(content)
 
+    def _write_after(self, label: str, content: str) -> str:
+        """Write content after its label: one that begins with the label itself is escaped."""
+        mark = "\\" if content.lstrip("\\").startswith(label) else ""
+        return f"{label} {mark}{content}".rstrip()
+
+    def _matched_after(self, label: str, content: str) -> str | None:
+        """Undo `_write_after`; None if the label is repeated."""
+        written = content.strip()
+        if written.startswith(label):
+            return None
+        again = written.lstrip("\\").startswith(label)
+        return written[1:] if again else written
+
+    def _write_input(self, label: str, given: str | dict[str, Any]) -> str:
+        written = write_input(self, given)
+        if isinstance(given, str):
+            written = self.form.escape_within(written)
+        return self._write_after(label, written)
+
+    def _match_input(self, label: str, content: str) -> str | dict[str, Any] | None:
+        written = self._matched_after(label, content)
+        if written is None:
+            return None
+        if not written.startswith("{"):
+            written = self.form.unescape_within(written)
+        return match_input(self, written)
+
+    def _write_answer(self, label: str, text: str) -> str:
+        return self._write_after(label, write_answer(self, text))
+
+    def _match_answer(self, label: str, content: str) -> str | None:
+        written = self._matched_after(label, content)
+        return None if written is None else match_answer(self, written)
+
     def _checked_name(self, tool: str) -> str:
-        if _NOT_A_NAME.search(tool) or tool[0] in _MARKUP or tool[-1] in _MARKUP:
+        if self._is_marked(tool):
             msg = (
                 f"The tool name {tool!r} cannot be written in {type(self).__name__}: a name is on "
-                f"one line and neither begins nor ends with one of {_MARKUP}."
+                f"one line, neither begins nor ends with one of {_MARKUP}, and does not repeat "
+                f"the label {self.action!r}."
             )
             raise ValueError(msg)
         if len(tool) > LONGEST_NAME or is_none(tool) or is_echo(tool):
@@ -140,9 +199,16 @@ class LabelledDialect(Dialect):
 
     def _matched_name(self, written: str) -> str | None:
         name = written.strip()
-        bad = _NOT_A_NAME.search(name) or name[0] in _MARKUP or name[-1] in _MARKUP
-        no_name = bad or len(name) > LONGEST_NAME or is_none(name) or is_echo(name)
-        return None if no_name else name
+        no_name = len(name) > LONGEST_NAME or is_none(name) or is_echo(name)
+        return None if self._is_marked(name) or no_name else name
+
+    def _is_marked(self, name: str) -> bool:
+        return (
+            bool(_NOT_A_NAME.search(name))
+            or name[0] in _MARKUP
+            or name[-1] in _MARKUP
+            or name.startswith(self.action)
+        )
 
 
 @dataclass(frozen=True)
@@ -188,13 +254,13 @@ class Labelled(LabelledDialect):
             return self._write_thought(move.heard)
         lead = self._write_thought(thought)
         if isinstance(move, Answer):
-            return f"{lead}\n{self.final_answer} {write_answer(self, move.text)}".rstrip()
+            return f"{lead}\n{self._write_answer(self.final_answer, move.text)}"
         name = self._checked_name(move.tool)
         if self._is_answer(name):
             msg = f"A tool cannot be named {name!r}: in this dialect that means the answer."
             raise ValueError(msg)
-        given = write_input(self, move.input)
-        return f"{lead}\n{self.action} {name}\n{self.action_input} {given}".rstrip()
+        given = self._write_input(self.action_input, move.input)
+        return f"{lead}\n{self.action} {name}\n{given}"
 
     def match(self, text: str) -> tuple[str, Move] | None:
         """Read text in the exact written form; see `Dialect.match`."""
@@ -206,11 +272,11 @@ class Labelled(LabelledDialect):
         if thought is None:
             return None
         if labels[1:] == [self.final_answer]:
-            answer = match_answer(self, contents[1].strip())
+            answer = self._match_answer(self.final_answer, contents[1])
             return (thought, Answer(answer)) if answer else None
         if labels[1:] == [self.action, self.action_input]:
             name = self._matched_name(contents[1])
-            given = match_input(self, contents[2].strip())
+            given = self._match_input(self.action_input, contents[2])
             if name is None or given is None or self._is_answer(name):
                 return None
             return thought, Action(name, given)

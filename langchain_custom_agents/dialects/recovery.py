@@ -270,7 +270,7 @@ class _Reader:
         for index, label in enumerate(segments.labels):
             if label.role not in ("action", "input", "answer", "follow_up") or label.quoted:
                 continue
-            if label.start < skip_to:
+            if label.start < skip_to or self.is_said_again(segments, index):
                 continue
             if introduces_example(segments.text[max(0, label.start - 400) : label.start]):
                 self.example = True
@@ -285,6 +285,12 @@ class _Reader:
                 self.repairs.append(LABELS)
             return self.settle(heard)
         return None
+
+    def is_said_again(self, segments: Segments, index: int) -> bool:
+        """Tell whether nothing stands under a label but the same label once more."""
+        following = segments.labels[index + 1 : index + 2]
+        again = following and following[0].role == segments.labels[index].role
+        return bool(again) and not segments.content(index).strip()
 
     def is_spelled(self, label: Label, segments: Segments) -> bool:
         """Tell whether a label is written just as the dialect writes it."""
@@ -313,7 +319,8 @@ class _Reader:
         return self.unnamed(content, segments)
 
     def unescaped(self, content: str) -> str:
-        return self.dialect.form.unescape(content.strip())
+        form = self.dialect.form
+        return form.unescape(form.unescape_within(content.strip()))
 
     def named(self, content: str, given: str, *, last: bool) -> Call | Said | None:
         """Read an action that has an input under a label of its own."""

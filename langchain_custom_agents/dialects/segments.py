@@ -28,7 +28,7 @@ _EXAMPLE = re.compile(
 )
 # The first step is looked for: what comes after so many labels and fences does not matter.
 _MOST = 2_000
-_EMPHASIS = re.compile(r"(?:\*{1,3}|_{1,3}|`{1,3})(?=\w)")
+_EMPHASIS = re.compile(r"(?:\*{1,3}|_{1,3}|`{1,3}|\|)[ \t]?(?=\w)")
 _ROLES = {
     "question": "question",
     "thought": "thought",
@@ -173,10 +173,18 @@ class Segments:
             (self.fenced if hidden else self.labels).append(label)
 
     def _label(self, start: int, end: int, role: str) -> Label:
-        """Make a label; emphasis that it opens ends after its colon, or with its content."""
+        """Make a label; emphasis that it opens ends after its colon, or with its content.
+
+        A label that is said twice is one.
+        """
         spelled = self.text[start:end]
+        again = re.compile(rf"[ \t]{{0,3}}{re.escape(spelled.strip())}").match(self.text, end)
+        if again and spelled.rstrip().endswith((":", "：")):
+            end = again.end()
         opened = _EMPHASIS.search(spelled)
-        mark = opened[0] if opened and not spelled.rstrip(":： \t").endswith(opened[0]) else ""
+        mark = opened[0].rstrip() if opened else ""
+        if mark and spelled.rstrip(":： \t").endswith(mark):
+            mark = ""
         if mark and self.text.startswith(mark, end):
             end, mark = end + len(mark), ""
         return Label(start, end, role, ">" in spelled, mark)
@@ -184,7 +192,12 @@ class Segments:
     def content(self, index: int, stop: int | None = None) -> str:
         """Return what stands under a label, up to the next one if not told where it stops."""
         label = self.labels[index]
-        content = self.text[label.end : self.stop(index) if stop is None else stop]
+        return self._unmarked(
+            label, self.text[label.end : self.stop(index) if stop is None else stop]
+        )
+
+    def _unmarked(self, label: Label, content: str) -> str:
+        """Return content without the end of the emphasis that its label opened."""
         bare = content.rstrip()
         if label.mark and bare.endswith(label.mark) and bare.count(label.mark) % 2:
             return bare[: -len(label.mark)]
@@ -197,15 +210,14 @@ class Segments:
 
     def thought(self, before: int) -> str:
         """Return the reasoning before a position, without labels and a repeated question."""
-        parts, at, role = [], 0, "thought"
-        for label in self.labels:
+        parts, above = [], Label(0, 0, "thought")
+        for label in (*self.labels, Label(before, before, "")):
+            if above.role != "question":
+                content = self.text[above.end : min(label.start, before)]
+                parts.append(self._unmarked(above, content).strip())
             if label.start >= before:
                 break
-            if role != "question":
-                parts.append(self.text[at : label.start].strip())
-            at, role = label.end, label.role
-        if role != "question":
-            parts.append(self.text[at:before].strip())
+            above = label
         return "\n".join(part for part in parts if part.strip("`~*_# \n"))
 
     def in_fence(self, at: int) -> Fence | None:

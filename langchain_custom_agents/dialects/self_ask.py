@@ -6,12 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from langchain_custom_agents.dialects.base import (
-    match_answer,
-    match_input,
-    write_answer,
-    write_input,
-)
 from langchain_custom_agents.dialects.labelled import LabelledDialect
 from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, Move
 
@@ -58,13 +52,13 @@ class SelfAsk(LabelledDialect):
             return self._write_thought(move.heard)
         lead = self._write_thought(thought)
         if isinstance(move, Answer):
-            return f"{lead}\n{self.final_answer} {write_answer(self, move.text)}".rstrip()
+            return f"{lead}\n{self._write_answer(self.final_answer, move.text)}"
         if move.tool != self.only_tool:
             msg = (
                 f"This form names no tools: the tool must be {self.only_tool!r}, not {move.tool!r}."
             )
             raise ValueError(msg)
-        return f"{lead}\n{self.action} {write_input(self, move.input)}".rstrip()
+        return f"{lead}\n{self._write_input(self.action, move.input)}"
 
     def match(self, text: str) -> tuple[str, Move] | None:
         """Read text in the exact written form; see `Dialect.match`."""
@@ -75,9 +69,9 @@ class SelfAsk(LabelledDialect):
         if thought is None:
             return None
         if parts[3] == self.final_answer:
-            answer = match_answer(self, parts[4].strip())
+            answer = self._match_answer(self.final_answer, parts[4])
             return (thought, Answer(answer)) if answer else None
-        given = match_input(self, parts[4].strip())
+        given = self._match_input(self.action, parts[4])
         if parts[3] != self.action or given is None:
             return None
         return thought, Action(str(self.only_tool), given)

@@ -96,6 +96,75 @@ def test_what_was_cut_is_kept():
     assert reading.cut == "**Observation:** high\nFinal Answer: high"
 
 
+@pytest.mark.parametrize(
+    ("dialect", "said"),
+    [
+        (ENGLISH, "Action: Search\nAction Input: Aso Observation: high"),
+        (
+            ENGLISH,
+            'Action: Search\nAction Input: "Aso" Observation: high\nmore\nFinal Answer: high',
+        ),
+        (ENGLISH, "Action: Search\nAction Input: Aso  Observation 2: high Thought: so"),
+        (JAPANESE, "行動: Search\n行動の入力: Aso 観察: high"),
+        (Bracketed(), "Action: Search[Aso] Observation: high"),
+        (Bracketed(), "I look. Action 1: Search[Aso] Observation 1: high Action 2: Finish[high]"),
+        (JsonBlob(), 'Action: {"action": "Search", "action_input": "Aso"} Observation: high'),
+        (ENGLISH, "Thought: I look Action: Search Action Input: Aso Observation: high"),
+    ],
+)
+def test_an_observation_within_a_line_is_cut(dialect, said):
+    """On one line with the step too, nothing from an invented observation on is believed."""
+    reading = dialect.read(said, [SEARCH])
+
+    assert reading.move == Action("Search", "Aso")
+    assert "high" in reading.cut
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        'what "Thought: x Observation: y" means',
+        "the line `x Observation: y`",
+        "rate (see Observation: y)",
+        "notes: Observation: y",
+        "x observation: y",
+        "one line\nand another Observation: y",
+        "Heisenberg's 'seen Observation: y'",
+        "print('x') # Observation: y",
+    ],
+)
+def test_an_observation_that_an_input_mentions_is_kept(given):
+    """In quotation marks, in brackets or as the object of a phrase, the word is only a word."""
+    assert ENGLISH.read(f"Action: Search\nAction Input: {given}").move == Action("Search", given)
+
+
+def test_an_input_that_holds_an_observation_is_written_so_that_it_is_read_back():
+    """What would be cut in a model's words is escaped in our own."""
+    written = ENGLISH.write("", Action("Search", "Aso Observation: high"))
+
+    assert written.endswith("Action Input: Aso \\Observation: high")
+    assert ENGLISH.read(written).move == Action("Search", "Aso Observation: high")
+
+
+def test_a_label_said_twice_is_said_once():
+    """A repeated label is no part of a name, an input or an answer, unless it was escaped."""
+    said = "Thought: so\nAction: Action: Search\nAction Input: Action Input: Aso"
+
+    assert ENGLISH.read(said, [SEARCH]).move == Action("Search", "Aso")
+    assert ENGLISH.read("Final Answer: Final Answer: 42").move == Answer("42")
+    assert ENGLISH.read("Final Answer:\nFinal Answer: 42").move == Answer("42")
+    assert ENGLISH.read(ENGLISH.write("", Answer("Final Answer: 42"))).move == Answer(
+        "Final Answer: 42"
+    )
+
+
+def test_emphasis_around_a_whole_line_is_taken_off_every_part():
+    """What a label opens ends with its content: in the thought as in the input."""
+    reading = ENGLISH.read("**Thought: I look**\n**Action: Search**\n**Action Input: Aso**")
+
+    assert (reading.thought, reading.move) == ("I look", Action("Search", "Aso"))
+
+
 def test_a_tool_that_is_not_there_is_refused_with_the_list():
     """A step that names an unknown tool must not run; the reason lists the tools there are."""
     move = ENGLISH.read("Action: Browser\nAction Input: Mount Aso", [SEARCH, SUM]).move
