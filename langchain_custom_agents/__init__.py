@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from langchain_custom_agents.docstores.folder import FolderDocstore
     from langchain_custom_agents.docstores.text import TextDocstore
     from langchain_custom_agents.docstores.wikipedia import WikipediaDocstore
+    from langchain_custom_agents.models.tool_calling import with_tool_calling
     from langchain_custom_agents.records import RunRecord, Stepper
     from langchain_custom_agents.tools.calculator import calculator_tool
     from langchain_custom_agents.tools.docstore import docstore_tools
@@ -51,6 +52,7 @@ __all__ = (
     "retriever_tool",
     "stream_answer",
     "with_reference",
+    "with_tool_calling",
 )
 
 _HOMES = {
@@ -72,6 +74,7 @@ _HOMES = {
     "retriever_tool": "tools.retriever",
     "stream_answer": "agents.streaming",
     "with_reference": "tools.reference",
+    "with_tool_calling": "models.tool_calling",
 }
 
 

@@ -1,1 +1,1 @@
-"""Models: how words are asked for, and text models with tool calling."""
+"""Models: how words are asked for, and any text model as a chat model with tool calling."""

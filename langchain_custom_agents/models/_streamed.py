@@ -245,15 +245,19 @@ def _is_listened_to(llm: Any, callbacks: Any) -> bool:
     heard = [callbacks, llm.callbacks]
     handlers = [h for each in heard for h in (getattr(each, "handlers", each) or ())]
     return any(
-        taps_streams(handler.__class__) or getattr(handler, "listens_to_tokens", False)
+        taps_streams(handler) or getattr(handler, "listens_to_tokens", False)
         for handler in handlers
     )
 
 
+def taps_streams(handler: Any) -> bool:
+    """Tell whether a handler makes a model stream, to pass on what it says."""
+    return _kind_taps(handler.__class__)
+
+
 # A check against a protocol looks at every member: too slow for every handler of every call.
 @functools.lru_cache(maxsize=256)
-def taps_streams(kind: type) -> bool:
-    """Tell whether handlers of a kind make a model stream, to pass on what it says."""
+def _kind_taps(kind: type) -> bool:
     return issubclass(kind, (_StreamingCallbackHandler, _V2StreamingCallbackHandler))
 
 

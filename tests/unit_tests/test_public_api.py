@@ -29,6 +29,7 @@ PUBLIC = {
         "retriever_tool",
         "stream_answer",
         "with_reference",
+        "with_tool_calling",
     },
     "langchain_custom_agents.dialects": {
         "CHINESE",
