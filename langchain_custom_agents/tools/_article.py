@@ -1,19 +1,25 @@
 """What a person would read on a page: the article, its title and its date."""
 
+import codecs
 import contextlib
 import copy
 import io
 import re
+import time
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from langchain_custom_agents.tools._fetch import Fetched, RefusedError
 from langchain_custom_agents.tools._html_reference import reference_text
 
-__all__ = ("Article", "article_of")
+__all__ = ("Article", "article_of", "require_readers")
 
 _PAGES = 200
+_LETTERS = 2_000_000  # of a PDF, and after so many seconds its reading ends
+_SECONDS = 20
 _HTML = ("text/html", "application/xhtml+xml", "")
 # What nobody sees: an attribute or a style that hides. What a style sheet hides is not known here.
 _HIDDEN = re.compile(
@@ -21,8 +27,36 @@ _HIDDEN = re.compile(
     r"|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.IGNORECASE,
 )
-_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
-_NEEDS_WEB = "Reading {what} needs more packages: pip install 'langchain-custom-agents[web]'."
+_DECLARED = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
+# Names stand for what browsers read under them (https://encoding.spec.whatwg.org/#names-and-labels):
+# pages that say Shift_JIS are full of letters that only its successor has.
+_MEANT = {
+    "shift_jis": "cp932",
+    "shift-jis": "cp932",
+    "x-sjis": "cp932",
+    "sjis": "cp932",
+    "windows-31j": "cp932",
+    "euc-jp": "euc_jis_2004",
+    "iso-2022-jp": "iso2022_jp_ext",
+    "iso-8859-1": "cp1252",
+    "latin1": "cp1252",
+    "us-ascii": "cp1252",
+    "ascii": "cp1252",
+    "iso-8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "euc-kr": "cp949",
+    "ks_c_5601-1987": "cp949",
+    "tis-620": "cp874",
+}
+# What Python can read and no page is written in; some take endless time.
+_NO_PAGES = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"}
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +68,23 @@ class Article:
     text: str
 
 
+def require_readers() -> None:
+    """Import what reads pages, so that it is not first missed in the middle of a run.
+
+    Raises:
+        ImportError: If something of it is not installed; it says what to install.
+    """
+    try:
+        for name in ("charset_normalizer", "lxml.html", "pypdf", "trafilatura"):
+            import_module(name)
+    except ImportError as error:
+        msg = (
+            "Reading web pages needs more packages: "
+            f"pip install 'langchain-custom-agents[web]' ({error})."
+        )
+        raise ImportError(msg) from error
+
+
 def article_of(page: Fetched) -> Article:
     """Return the article of a page.
 
@@ -42,7 +93,6 @@ def article_of(page: Fetched) -> Article:
 
     Raises:
         RefusedError: If there is no text in it.
-        ImportError: If the packages that read it are not installed.
     """
     if page.body[:5] == b"%PDF-":
         found = _pdf(page)
@@ -77,38 +127,37 @@ def visible(text: str) -> str:
 
 
 def _decoded(page: Fetched) -> str:
-    """Decode a page: as it declares if that is true, as UTF-8, or as its bytes suggest."""
-    for name in filter(None, (page.charset, "utf-8")):
+    """Decode a page: as its first bytes, HTTP or its HTML declare, as UTF-8, or as it looks.
+
+    What is declared is tried, not believed: the first that fits the whole page is it.
+    """
+    body = page.body
+    marked = next((name for mark, name in _MARKS if body.startswith(mark)), None)
+    own = _DECLARED.search(body, 0, 4096) if page.kind in _HTML else None
+    declared = (marked, page.charset, own and own[1].decode("ascii", "replace"), "utf-8")
+    names = list(dict.fromkeys(_MEANT.get(name.lower(), name) for name in declared if name))
+    for name in names:
         with contextlib.suppress(LookupError, UnicodeDecodeError):
-            return page.body.decode(name)
-    try:
-        from charset_normalizer import from_bytes
-    except ImportError:
-        return page.body.decode("utf-8", "replace")
-    guessed = from_bytes(page.body[:100_000]).best()
-    return page.body.decode(guessed.encoding if guessed else "utf-8", "replace")
+            if codecs.lookup(name).name in _NO_PAGES:
+                continue
+            return body.decode(name).removeprefix("\ufeff")
+    from charset_normalizer import from_bytes
 
-
-def _declared_in(page: Fetched) -> Fetched:
-    """Read the encoding that HTML declares about itself, where HTTP declared none."""
-    match = re.search(
-        rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]+)", page.body[:4096], re.IGNORECASE
-    )
-    if page.charset or not match:
-        return page
-    return Fetched(page.url, page.kind, page.body, match[1].decode("ascii", "replace"))
+    guessed = from_bytes(body[:100_000]).best()
+    with contextlib.suppress(LookupError):
+        # A page with a broken letter is still in the encoding that it looks to be in.
+        return body.decode(guessed.encoding if guessed else names[0], "replace")
+    return body.decode("utf-8", "replace")
 
 
 def _html(page: Fetched) -> Article:
-    try:
-        from lxml import etree, html  # type: ignore[import-untyped, unused-ignore]
-        from trafilatura import extract
-        from trafilatura.metadata import extract_metadata
-    except ImportError as error:
-        raise ImportError(_NEEDS_WEB.format(what="web pages")) from error
+    from lxml import etree, html  # type: ignore[import-untyped, unused-ignore]
+    from trafilatura import extract
+    from trafilatura.metadata import extract_metadata
+
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=False)
     try:
-        tree = html.fromstring(_decoded(_declared_in(page)).encode(), parser=parser)
+        tree = html.fromstring(_decoded(page).encode(), parser=parser)
     except (etree.LxmlError, ValueError) as error:
         msg = f"{page.url} holds no text to read."
         raise RefusedError(msg) from error
@@ -132,17 +181,25 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _pdf(page: Fetched) -> Article:
-    try:
-        from pypdf import PdfReader
-    except ImportError as error:
-        raise ImportError(_NEEDS_WEB.format(what="PDFs")) from error
+    from pypdf import PdfReader
+
     try:
         reader = PdfReader(io.BytesIO(page.body))
         told = reader.metadata
-        text = "\n\n".join(part.extract_text() for part in reader.pages[:_PAGES])
+        text = "\n\n".join(_texts(reader.pages[:_PAGES]))
         date = told.creation_date if told else None
         title = str(told.title or "") if told else ""
     except Exception as error:
         msg = f"{page.url} is a PDF that cannot be read ({type(error).__name__})."
         raise RefusedError(msg) from error
     return Article(title, date.date().isoformat() if date else "", text)
+
+
+def _texts(pages: Iterable[Any]) -> Iterator[str]:
+    """Yield what stands on the pages of a PDF, until that is a lot or takes too long."""
+    began, letters = time.monotonic(), 0
+    for page in pages:
+        yield (text := page.extract_text())
+        letters += len(text)
+        if letters > _LETTERS or time.monotonic() - began > _SECONDS:
+            return

@@ -1,17 +1,15 @@
 """Search and Lookup: reading the pages of a docstore as the ReAct paper does."""
 
 from collections.abc import Hashable
-from typing import Any, Literal
+from typing import Any, ClassVar
 
-from langchain_core.callbacks import AsyncCallbackManagerForToolRun, CallbackManagerForToolRun
 from langchain_core.documents import Document
-from langchain_core.runnables import RunnableConfig, run_in_executor
 from langchain_core.tools import BaseTool
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from langchain_custom_agents.docstores.base import Docstore
-from langchain_custom_agents.tools._input import ToolInput, failure, refusal
-from langchain_custom_agents.tools._pages import OpenPage, OpenPages, fork_context, run_key
+from langchain_custom_agents.tools._input import TextTool
+from langchain_custom_agents.tools._pages import OpenPage, OpenPages, fork_context
 from langchain_custom_agents.tools._passages import Page, Passage, clip, estimate_tokens, fold
 
 __all__ = ("docstore_tools",)
@@ -78,16 +76,11 @@ def docstore_tools(
     ]
 
 
-class _DocstoreTool(BaseTool):
+class _DocstoreTool(TextTool):
     """What Search and Lookup have in common."""
 
-    args_schema: Any = ToolInput
-    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
-    handle_validation_error: Any = refusal
     pages: OpenPages = Field(repr=False, exclude=True)
     tokens: int
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Run the tool; what it opens is open in the caller's context."""
@@ -99,6 +92,9 @@ class _DocstoreTool(BaseTool):
         fork_context()
         return await super().arun(*args, **kwargs)
 
+    def _nothing(self) -> None:
+        return None
+
 
 class _Search(_DocstoreTool):
     name: str = "Search"
@@ -107,47 +103,23 @@ class _Search(_DocstoreTool):
         "name of a person, a place or a thing. If there is no such page, similar titles are shown."
     )
     docstore: Any = Field(repr=False, exclude=True)
+    needs: ClassVar[str] = "a title to look for, for example the name of a person or a place"
 
-    def _run(
-        self,
-        query: str,
-        config: RunnableConfig,  # by this type LangChain knows to pass it; it may pass None
-        run_manager: CallbackManagerForToolRun | None = None,
-    ) -> tuple[str, Document | None]:
-        if not (term := query.strip()):
-            return _no_title()
-        key = run_key(config, run_manager.parent_run_id if run_manager else None)
-        try:
-            found = self.docstore.search(term)
-        except Exception as error:  # noqa: BLE001 - whatever a docstore raises, the run goes on
-            return failure(self.name, error), None
-        return self._opened(term, found, key)
+    def _find(self, query: str, callbacks: Any) -> Any:  # noqa: ARG002
+        return self.docstore.search(query)
 
-    async def _arun(
-        self,
-        query: str,
-        config: RunnableConfig,
-        run_manager: AsyncCallbackManagerForToolRun | None = None,
-    ) -> tuple[str, Document | None]:
-        if not (term := query.strip()):
-            return _no_title()
-        key = run_key(config, run_manager.parent_run_id if run_manager else None)
-        try:
-            if hasattr(self.docstore, "asearch"):
-                found = await self.docstore.asearch(term)
-            else:
-                found = await run_in_executor(None, self.docstore.search, term)
-        except Exception as error:  # noqa: BLE001 - whatever a docstore raises, the run goes on
-            return failure(self.name, error), None
-        return self._opened(term, found, key)
+    async def _afind(self, query: str, callbacks: Any) -> Any:
+        if hasattr(self.docstore, "asearch"):
+            return await self.docstore.asearch(query)
+        return await super()._afind(query, callbacks)
 
-    def _opened(self, term: str, found: Any, key: Hashable | None) -> tuple[str, Document | None]:
+    def _shown(self, query: str, found: Any, run: Hashable | None) -> tuple[str, Document | None]:
         if isinstance(found, Document):
-            page = Page(found, term)
-            self.pages.change(key, lambda _: OpenPage(page))
-            return _shown(page, term, self.tokens)
-        sentence = str(found).strip() if found else f'Could not find "{term}".'
-        still_open = self.pages.change(key, lambda opened: opened)
+            page = Page(found, query)
+            self.pages.change(run, lambda _: OpenPage(page))
+            return _beginning_of(page, query, self.tokens)
+        sentence = str(found).strip() if found else f'Could not find "{query}".'
+        still_open = self.pages.change(run, lambda opened: opened)
         if still_open:
             sentence += f' Lookup still reads the page "{still_open.page.title}".'
         return sentence, None
@@ -159,35 +131,22 @@ class _Lookup(_DocstoreTool):
         "Finds a word in the page that Search opened last and shows the next sentence that holds "
         "it. Input: the word. The same word again shows the next place where it stands."
     )
+    needs: ClassVar[str] = "a word to look for in the open page"
 
-    def _run(
-        self,
-        query: str,
-        config: RunnableConfig,
-        run_manager: CallbackManagerForToolRun | AsyncCallbackManagerForToolRun | None = None,
-    ) -> tuple[str, Document | None]:
-        if not (word := fold(query)):
-            return "Lookup needs a word to look for in the open page.", None
-        key = run_key(config, run_manager.parent_run_id if run_manager else None)
-        opened = self.pages.change(key, lambda opened: opened and opened.look_up(word))
+    def _find(self, query: str, callbacks: Any) -> str:  # noqa: ARG002
+        return fold(query)
+
+    async def _afind(self, query: str, callbacks: Any) -> str:
+        return self._find(query, callbacks)
+
+    def _shown(self, query: str, found: str, run: Hashable | None) -> tuple[str, Document | None]:
+        opened = self.pages.change(run, lambda opened: opened and opened.look_up(found))
         if opened is None:
             return _NOTHING_OPEN, None
         return _looked_up(opened, " ".join(query.split()), self.tokens)
 
-    async def _arun(
-        self,
-        query: str,
-        config: RunnableConfig,
-        run_manager: AsyncCallbackManagerForToolRun | None = None,
-    ) -> tuple[str, Document | None]:
-        return self._run(query, config, run_manager)
 
-
-def _no_title() -> tuple[str, None]:
-    return "Search needs a title to look for, for example the name of a person or a place.", None
-
-
-def _shown(page: Page, term: str, budget: int) -> tuple[str, Document]:
+def _beginning_of(page: Page, term: str, budget: int) -> tuple[str, Document]:
     """Show the beginning of a page, its sections, and the pages it is related to."""
     whole = estimate_tokens(page.text) <= budget
     text = page.text.strip() if whole else _beginning(page, budget)

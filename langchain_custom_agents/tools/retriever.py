@@ -1,15 +1,15 @@
 """A search tool over a vector store or a retriever."""
 
-from typing import Any, Literal
+from collections.abc import Hashable
+from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForToolRun, CallbackManagerForToolRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool
 from langchain_core.vectorstores import VectorStore
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
-from langchain_custom_agents.tools._input import ToolInput, failure, refusal
+from langchain_custom_agents.tools._input import TextTool
 
 __all__ = ("retriever_tool",)
 
@@ -70,45 +70,24 @@ def retriever_tool(
     )
 
 
-class _Retrieve(BaseTool):
+class _Retrieve(TextTool):
     name: str
     description: str
-    args_schema: Any = ToolInput
-    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
-    handle_validation_error: Any = refusal
     retriever: BaseRetriever = Field(repr=False, exclude=True)
     k: int
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    def _find(self, query: str, callbacks: Any) -> list[Document]:
+        return self.retriever.invoke(query, {"callbacks": callbacks})
 
-    def _run(
-        self, query: str, run_manager: CallbackManagerForToolRun | None = None
+    async def _afind(self, query: str, callbacks: Any) -> list[Document]:
+        return await self.retriever.ainvoke(query, {"callbacks": callbacks})
+
+    def _shown(
+        self,
+        query: str,
+        found: list[Document],
+        run: Hashable | None,  # noqa: ARG002
     ) -> tuple[str, list[Document]]:
-        if not query.strip():
-            return self._nothing_asked()
-        callbacks = run_manager.get_child() if run_manager else None
-        try:
-            found = self.retriever.invoke(query, {"callbacks": callbacks})
-        except Exception as error:  # noqa: BLE001 - whatever a store raises, the run goes on
-            return failure(self.name, error), []
-        return self._shown(query, found)
-
-    async def _arun(
-        self, query: str, run_manager: AsyncCallbackManagerForToolRun | None = None
-    ) -> tuple[str, list[Document]]:
-        if not query.strip():
-            return self._nothing_asked()
-        callbacks = run_manager.get_child() if run_manager else None
-        try:
-            found = await self.retriever.ainvoke(query, {"callbacks": callbacks})
-        except Exception as error:  # noqa: BLE001 - whatever a store raises, the run goes on
-            return failure(self.name, error), []
-        return self._shown(query, found)
-
-    def _nothing_asked(self) -> tuple[str, list[Document]]:
-        return f"{self.name} needs words to look for.", []
-
-    def _shown(self, query: str, found: list[Document]) -> tuple[str, list[Document]]:
         found = found[: self.k]
         if not found:
             return f'Nothing was found for "{query}". Try other words.', []

@@ -97,6 +97,7 @@ class Site:
         self.asked: list[str] = []
         self.pages: dict[str, tuple[str, bytes]] = {}
         self.redirects: dict[str, str] = {}
+        self.headers: dict[str, dict[str, str]] = {}
         site = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -110,6 +111,8 @@ class Site:
                 kind, body = site.pages.get(self.path, ("", b""))
                 self.send_response(200 if kind else 404)
                 self.send_header("Content-Type", kind or "text/plain")
+                for name, value in site.headers.get(self.path, {}).items():
+                    self.send_header(name, value)
                 self.end_headers()
                 with contextlib.suppress(ConnectionError):  # the reader may have had enough
                     self.wfile.write(body)

@@ -1,6 +1,10 @@
 """Agents that search, read and answer over a site that means no good."""
 
+import contextlib
+import gzip
 import json
+import socket
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +17,7 @@ from langchain_custom_agents.dialects import CHINESE, ENGLISH, JAPANESE
 from langchain_custom_agents.dialects.moves import Action, Answer, Misreading
 from langchain_custom_agents.offline import HashingEmbeddings
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
+from langchain_custom_agents.tools._fetch import Fetcher, RefusedError
 from langchain_custom_agents.tools.research import research_tools, with_sources
 from langchain_custom_agents.tools.searches import open_search
 from langchain_custom_agents.vectorstores.faiss import FAISSStore
@@ -128,6 +133,73 @@ FORMS = [
 ]
 
 
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "0", "0.0.0.0",
+     "①②⑦.⓪.⓪.①", "localhost", "localhost.", "[::1]", "[::]", "[::ffff:7f00:1]",
+     "[0:0:0:0:0:ffff:127.0.0.1]", "[64:ff9b::7f00:1]"],
+)  # fmt: skip
+def test_every_spelling_of_loopback_is_refused(site, elsewhere, host):
+    """However an address is spelled, the system's own resolver reads it, and it is refused."""
+    port = elsewhere.url.rpartition(":")[2]
+    shown = tools(site)[1].run(f"http://{host}:{port}/secret")
+
+    assert any(words in shown for words in ("public internet", "was not found", "is no address"))
+    assert elsewhere.asked == []
+
+
+@pytest.mark.parametrize("slow", ["headers", "body"])
+def test_a_site_that_never_ends_is_given_up(slow):
+    """A server that sends a letter at a time, in its headers or its page, is left in time."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    stopped = threading.Event()
+
+    def drip() -> None:
+        with contextlib.suppress(OSError):
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(4096)
+                begin = b"HTTP/1.1 200 OK\r\n" + (b"X-Slow: " if slow == "headers" else b"\r\n")
+                connection.sendall(begin)
+                while not stopped.wait(0.2):
+                    connection.sendall(b"x")
+
+    thread = threading.Thread(target=drip)
+    thread.start()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    fetcher = Fetcher(allow_origins=[url], timeout=1, obey_robots=False)
+    try:
+        with pytest.raises(RefusedError, match="did not answer within 1 seconds"):
+            fetcher.fetch(f"{url}/page")
+        thread.join(30)  # the server notices that its reader has gone
+
+        assert not thread.is_alive()
+    finally:
+        stopped.set()
+        listening.close()
+
+
+def test_a_bomb_is_not_unpacked(site):
+    """A small packed page that would be a large one is refused, over a real connection."""
+    site.pages["/bomb"] = ("text/html", gzip.compress(b"0" * 50_000_000))
+    site.headers["/bomb"] = {"Content-Encoding": "gzip"}
+    site.pages["/packed"] = ("text/html; charset=utf-8", gzip.compress(site.pages["/takuma"][1]))
+    site.headers["/packed"] = {"Content-Encoding": "gzip"}
+    read = tools(site)[1]
+
+    assert "larger than 5,000,000 bytes" in read.run(f"{site.url}/bomb")
+    assert "Takuma is a teacher of mathematics" in read.run(f"{site.url}/packed")
+
+
+def test_a_search_reads_pages_at_once(site):
+    """With `read_first` the pages found are read, and the hostile one among them says nothing."""
+    web = tools(site, read_first=3, k=2)[0]
+    shown = web.run("Who is a doctor?")
+
+    assert f"[1] Ayako ({site.url}/ayako)" in shown
+    assert sorted(site.asked) == ["/ayako", "/hostile", "/robots.txt", "/takuma"]
+
+
 def named_for(kind: AgentType, made: list[Any]) -> list[Any]:
     """Name ReadPage and Recall as a type wants its tools named."""
     names = {
@@ -208,7 +280,7 @@ def test_searxng_searches(site):
         f"[1] Takuma ({site.url}/takuma)",
         "A teacher.",
     ]
-    assert "WebSearch failed (HTTPStatusError" in web.run("something else")
+    assert "WebSearch failed (HTTP 404: " in web.run("something else")
 
 
 def test_search_read_recall_in_one_run(site):

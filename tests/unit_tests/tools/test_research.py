@@ -1,7 +1,11 @@
 """Searching, reading and recalling, over a web that is played: no socket is opened."""
 
 import asyncio
+import gzip
 import json
+import sys
+import threading
+import tracemalloc
 from typing import Any
 
 import httpx2
@@ -283,6 +287,117 @@ def test_what_does_not_fit_is_refused(web):
         research_tools(print, {})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="`k`"):
         web.tools(k=0)
+    with pytest.raises(ValueError, match="`read_first`"):
+        web.tools(read_first=-1)
+
+
+def test_a_search_that_fails_hides_its_key(web):
+    """The query of an address in an error, where keys travel, is not shown to the model."""
+
+    def broken(query: str) -> str:
+        raise ConnectionError("403 for url: https://search.example/v1?key=SECRET&q=x")
+
+    shown = web.tools(search=broken)[0].run("x")
+
+    assert "https://search.example/v1" in shown
+    assert "SECRET" not in shown
+
+
+def test_an_async_search_asked_without_await_says_so(web):
+    """An async function as search is named as the reason why a run without await fails."""
+
+    async def search(query: str) -> list[str]:
+        return [query]
+
+    assert "must be run with ainvoke" in web.tools(search=search)[0].run("x")
+
+
+@pytest.mark.parametrize("missing", ["trafilatura", "pypdf", "lxml.html"])
+def test_what_reads_pages_must_be_installed(web, missing, monkeypatch):
+    """Without the extra the tools are refused at construction, with what to install."""
+    monkeypatch.setitem(sys.modules, missing, None)
+
+    with pytest.raises(ImportError, match=r"pip install 'langchain-custom-agents\[web\]'"):
+        web.tools()
+
+
+def test_a_package_that_is_missing_later_is_not_tried_again(web):
+    """The model is not told to try again what must first be installed."""
+
+    def search(query: str) -> str:
+        raise ImportError("No module named 'ddgs'")
+
+    shown = web.tools(search=search)[0].run("x")
+
+    assert "No module named 'ddgs'" in shown
+    assert "Try again" not in shown
+
+
+# -- searching and reading in one -----------------------------------------------------------------
+
+
+@pytest.fixture
+def hits(web) -> list[dict[str, str]]:
+    """Three results: two pages and one that is gone."""
+    web.pages["https://example.org/ayako"] = TAKUMA.replace("Takuma", "Ayako").replace(
+        "teacher", "doctor"
+    )
+    return [
+        {"title": name, "link": f"https://example.org/{name}", "snippet": "Somebody."}
+        for name in ("takuma", "gone", "ayako")
+    ]
+
+
+def test_a_search_reads_what_it_finds(web, hits):
+    """With `read_first` the passages of the pages are shown by number, and what was not read."""
+    store = FAISSStore(HashingEmbeddings())
+    search, _, recall = web.tools(store, lambda _: hits, read_first=3, k=1)
+    shown = search.run("Who is a doctor?")
+
+    assert shown.splitlines()[1] == "[1] Ayako (https://example.org/ayako, 2026-01-31)"
+    assert "Ayako is a doctor in Nagano." in shown
+    assert shown.endswith("\n(https://example.org/gone could not be read: HTTP 404.)")
+    assert len(store) == 2
+    assert "Takuma is a teacher" in recall.run("Takuma the teacher")
+
+
+async def test_a_search_reads_asynchronously(web, hits):
+    """`ainvoke` and `abatch` read as `invoke` does, and the artifact holds the passages."""
+    search = web.tools(search=lambda _: hits, read_first=3, k=1)[0]
+    calls = [
+        {"name": "WebSearch", "args": {"query": words}, "id": words, "type": "tool_call"}
+        for words in ("Who is a doctor?", "Who is a teacher?")
+    ]
+    doctor, teacher = await search.abatch(calls)
+
+    assert doctor.artifact[0].metadata["source"] == "https://example.org/ayako"
+    assert teacher.artifact[0].metadata["source"] == "https://example.org/takuma"
+
+
+def test_only_the_first_results_are_read(web, hits):
+    """No more pages are read than asked for, each once."""
+    web.tools(search=lambda _: [hits[0], hits[0], hits[1], hits[2]], read_first=1)[0].run("x")
+
+    assert web.asked == ["https://example.org/takuma"]
+
+
+def test_where_no_page_can_be_read_the_results_are_shown(web, hits):
+    """What the search said is better than nothing."""
+    web.pages.clear()
+    shown = web.tools(search=lambda _: hits, read_first=2)[0].run("Who is a doctor?")
+
+    assert "[1] takuma (https://example.org/takuma)\nSomebody." in shown
+    assert shown.count("could not be read: HTTP 404") == 2
+
+
+def test_many_sources_keep_their_numbers_apart(web):
+    """In a run with more sources than are remembered no two have one number."""
+    from langchain_custom_agents.tools import research
+
+    sources = research._Sources()
+    numbers = [sources.number("run", f"https://{n}.org") for n in range(2_500)]
+
+    assert numbers == list(range(1, 2_501))
 
 
 # -- what must not be fetched -------------------------------------------------------------------
@@ -290,8 +405,9 @@ def test_what_does_not_fit_is_refused(web):
 FORBIDDEN = [
     "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0",
     "100.64.0.1", "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fc00::1",
-    "::ffff:127.0.0.1",
-    "64:ff9b::7f00:1", "2002:7f00:1::", "ff02::1",
+    "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "fd00:ec2::254", "fec0::1",
+    "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2001:0:7f00:1::", "ff02::1",
+    "::5efe:7f00:1", "3fff::1", "5f00::1", "fe80::1%eth0", "not an address",
 ]  # fmt: skip
 
 
@@ -384,6 +500,28 @@ def test_no_text_breaks_the_reader(text):
     assert isinstance(web.tools()[1].run({"query": text}), str)
 
 
+def test_the_public_internet_is_public():
+    """Addresses that are given out are public, also inside of those that wrap them."""
+    for address in ("93.184.216.34", "2606:2800:220:1::1", "::ffff:8.8.8.8", "64:ff9b::808:808"):
+        assert is_public(address), address
+
+
+def test_the_next_address_is_tried_where_one_cannot_be_reached():
+    """A host whose first address does not answer is read at its next one."""
+    other = "93.184.216.35"
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        if request.url.host == PUBLIC:
+            raise httpx2.ConnectError("unreachable")
+        return httpx2.Response(200, text=request.url.host)
+
+    fetcher = Fetcher(
+        transport=httpx2.MockTransport(answer), resolve=lambda *_: [PUBLIC, other, "93.184.216.36"]
+    )
+
+    assert fetcher.fetch("http://example.org/").body == other.encode()
+
+
 @given(st.ip_addresses())
 def test_only_global_addresses_are_public(address):
     """What Python does not call global is never public."""
@@ -404,6 +542,53 @@ def test_a_large_page_is_refused():
 
     with pytest.raises(RefusedError, match=r"larger than 1,000 bytes"):
         web.fetcher(max_bytes=1_000).fetch("http://example.org/")
+
+
+def packed(body: bytes, packing: str = "gzip") -> httpx2.Response:
+    """Return a page that is packed, as it comes from the network."""
+    return httpx2.Response(
+        200,
+        stream=httpx2.ByteStream(body),
+        headers={"content-encoding": packing, "content-type": "text/plain"},
+    )
+
+
+def test_a_packed_page_is_unpacked():
+    """What comes packed is unpacked, in one piece or several that were joined."""
+    web = Web()
+    web.pages["http://example.org/"] = packed(gzip.compress(b"Takuma ") + gzip.compress(b"sings."))
+
+    assert web.fetcher().fetch("http://example.org/").body == b"Takuma sings."
+
+
+def test_a_bomb_is_not_unpacked():
+    """Of a small body that unpacks to a large one only a little more than allowed is unpacked."""
+    bomb = gzip.compress(b"0" * 50_000_000)
+    web = Web()
+    web.pages["http://example.org/"] = packed(bomb)
+    tracemalloc.start()
+    with pytest.raises(RefusedError, match=r"larger than 1,000 bytes"):
+        web.fetcher(max_bytes=1_000, obey_robots=False).fetch("http://example.org/")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("body", "packing", "said"),
+    [
+        (b"\x1b\x03", "br", "packed as 'br', which was not asked for"),
+        (gzip.compress(gzip.compress(b"x")), "gzip, gzip", "which was not asked for"),
+        (b"plain", "gzip", "not packed as it says"),
+    ],
+)
+def test_other_packings_are_refused(body, packing, said):
+    """What is packed otherwise than was asked for, or not at all, is refused in words."""
+    web = Web()
+    web.pages["http://example.org/"] = packed(body, packing)
+
+    assert said in web.tools()[1].run("http://example.org/")
 
 
 def test_a_picture_is_no_page():
@@ -432,6 +617,95 @@ def test_robots_txt_that_fails_allows_nothing(web):
     web.pages["https://example.org/robots.txt"] = httpx2.Response(503)
 
     assert "robots.txt asks not to" in web.tools()[1].run("https://example.org/takuma")
+
+
+def test_robots_txt_that_cannot_be_reached_is_asked_for_again(web):
+    """A site that does not answer says nothing about its rules, and nothing is remembered."""
+    down = [True]
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        if down:
+            raise httpx2.ConnectError("unreachable")
+        return web(request)
+
+    fetcher = Fetcher(transport=httpx2.MockTransport(answer), resolve=web.resolve)
+    with pytest.raises(RefusedError, match=r"/takuma could not be read \(ConnectError\)"):
+        fetcher.fetch("https://example.org/takuma")
+    down.clear()
+
+    assert fetcher.fetch("https://example.org/takuma").body == TAKUMA.encode()
+
+
+def test_a_site_is_given_the_pause_it_asks_for(web):
+    """Between the pages of a site its Crawl-delay passes; other sites do not wait."""
+    waited = []
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        now[0] += seconds
+
+    web.pages["https://example.org/robots.txt"] = "User-agent: *\nCrawl-delay: 7"
+    web.pages["https://other.org/"] = TAKUMA
+    fetcher = web.fetcher(clock=lambda: now[0], sleep=sleep)
+    for url in ("https://example.org/takuma", "https://other.org/", "https://example.org/takuma"):
+        fetcher.fetch(url)
+
+    assert waited == [7.0]
+
+
+def test_a_pause_longer_than_the_timeout_is_a_sentence(web):
+    """A site that asks for a long pause is not read twice in a row, and the model is told why."""
+    web.pages["https://example.org/robots.txt"] = "User-agent: *\nCrawl-delay: 3600"
+    fetcher = web.fetcher()
+    fetcher.fetch("https://example.org/takuma")
+
+    with pytest.raises(RefusedError, match="asks for 3600 seconds between pages"):
+        fetcher.fetch("https://example.org/takuma")
+
+
+def test_a_site_is_asked_for_one_page_at_a_time():
+    """Readers in several threads wait for each other at one site, and not at others."""
+    web = Web()
+    at_once, most = [0], [0]
+    both = threading.Barrier(2, timeout=30)
+    lock = threading.Lock()
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        host = request.headers["host"]
+        if host.startswith("one."):
+            with lock:
+                at_once[0] += 1
+                most[0] = max(most[0], at_once[0])
+            with lock:
+                at_once[0] -= 1
+        elif request.url.path != "/robots.txt":
+            both.wait()  # the two others are asked at the same time, or this never ends
+        return httpx2.Response(200, text=host) if "robots" not in request.url.path else web(request)
+
+    fetcher = Fetcher(transport=httpx2.MockTransport(answer), resolve=web.resolve)
+    hits = [{"title": "", "link": f"http://{name}/", "snippet": ""} for name in
+            ("one.org/a", "one.org/b", "one.org/c", "two.org", "three.org")]  # fmt: skip
+    found = research_tools(
+        lambda _: hits, FAISSStore(HashingEmbeddings()), fetcher=fetcher, read_first=5
+    )[0].run("one")
+
+    assert most == [1]
+    assert found.count("could not be read") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("User-agent: *\nCrawl-delay: 1.5", 1.5),
+        ("User-agent: me\nCrawl-delay: 2\nUser-agent: *\nCrawl-delay: 9", 2),
+        ("User-agent: other\nCrawl-delay: 2", 0),
+        ("User-agent: *\nCrawl-delay: soon\nDisallow: /x", 0),
+    ],
+)
+def test_the_pause_of_robots_txt(text, seconds):
+    """The pause is that of the reader's own group, and none where it is no number."""
+    assert Robots(text, "me").delay == seconds
 
 
 @pytest.mark.parametrize(
@@ -497,6 +771,61 @@ def test_invisible_letters_are_taken_out():
     hidden = "tea\u200bcher\u202e\U000e0041 می\u200cخواهم"
 
     assert "teacher می\u200cخواهم" in read(hidden, **{"content-type": "text/plain"})
+
+
+JAPANESE = "広子は十歳です。先生は拓真です。①学期は四月に、②学期は九月に始まります。" * 3
+
+
+def encoded(
+    encoding: str, http: str = "", meta: str = "", kind: str = "text/html", mark: bytes = b""
+) -> str:
+    """Return what ReadPage shows of a Japanese page in an encoding."""
+    head = f"<meta charset='{meta}'>" if meta else ""
+    html = f"<html><head>{head}<title>広子</title></head><body><p>{JAPANESE}</p></body></html>"
+    text = html if kind == "text/html" else JAPANESE
+    web = Web()
+    web.pages["http://example.jp/"] = httpx2.Response(
+        200,
+        content=mark + text.encode(encoding),
+        headers={"content-type": f"{kind}; charset={http}" if http else kind},
+    )
+    return web.tools()[1].run("http://example.jp/")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared"),
+    [
+        # Letters such as ① and 髙 are in the encodings that are meant, not in those that are named.
+        ("cp932", {"http": "Shift_JIS"}),
+        ("cp932", {"meta": "Shift_JIS"}),
+        ("cp932", {"meta": "x-sjis"}),
+        ("cp932", {"http": "utf-8"}),
+        ("cp932", {"http": "utf-8", "meta": "shift_jis"}),
+        ("cp932", {"kind": "text/plain"}),
+        ("euc_jis_2004", {"http": "EUC-JP"}),
+        ("utf-8", {"http": "punycode"}),
+        ("utf-8", {"http": "no-such-code"}),
+        ("utf-8", {"mark": b"\xef\xbb\xbf", "http": "shift_jis"}),
+        ("utf-16-le", {"mark": b"\xff\xfe"}),
+        ("utf-16-be", {"mark": b"\xfe\xff", "kind": "text/plain"}),
+        ("gb18030", {"http": "gb2312"}),
+    ],
+)
+def test_japanese_pages_are_read_in_every_encoding(encoding, declared):
+    """Old encodings are read as browsers read them, declared rightly, wrongly or not at all."""
+    assert "広子は十歳です。先生は拓真です。①学期" in encoded(encoding, **declared)
+
+
+def test_a_page_with_a_broken_letter_is_read():
+    """One byte that does not fit does not make the page unreadable."""
+    web = Web()
+    web.pages["http://example.jp/"] = httpx2.Response(
+        200,
+        content=f"<p>{JAPANESE}".encode("cp932") + b"\xff\xff</p>",
+        headers={"content-type": "text/html; charset=shift_jis"},
+    )
+
+    assert "広子は十歳です。先生は拓真です。" in web.tools()[1].run("http://example.jp/")
 
 
 def test_two_runs_that_read_one_page_store_it_once(web):
