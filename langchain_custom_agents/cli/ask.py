@@ -148,7 +148,7 @@ def _answered(
     from langchain_custom_agents.cli.steps import Steps
     from langchain_custom_agents.dialects import Toolbox
 
-    source = open_source(options)
+    source = open_source(options, question)
     kind, form = choose(agent, dialect, language, source.agent)
     llm = open_model(model, tool_calling="functions" in kind)
     tools = source.tools(kind)

@@ -48,12 +48,12 @@ def demo() -> None:
     The words that a real model said go through LangChain's own agent and through ours. Nothing
     is asked of you: no key, no network.
     """
-    from langchain_custom_agents.cli.drama import QUESTION, SENTENCES
+    from langchain_custom_agents.cli.drama import QUESTION, sentences
     from langchain_custom_agents.cli.show import console, line
 
     screen = console()
     screen.print(line("question", QUESTION))
-    screen.print(line("note", "; ".join(SENTENCES), label="What the search can find"))
+    screen.print(line("note", "; ".join(sentences()), label="What the search can find"))
     screen.print(line("note", _RECORDED, label="Recorded"))
     screen.print(line("note", _LIVE, label="Live"))
     screen.print()
@@ -73,12 +73,12 @@ def demo() -> None:
 
 
 def _search() -> "BaseTool":
-    from langchain_custom_agents.cli.drama import SENTENCES
+    from langchain_custom_agents.cli.drama import sentences
     from langchain_custom_agents.offline import HashingEmbeddings
     from langchain_custom_agents.tools.retriever import retriever_tool
     from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
-    store = FAISSStore.from_texts(list(SENTENCES), HashingEmbeddings())
+    store = FAISSStore.from_texts(sentences(), HashingEmbeddings())
     return retriever_tool(store, k=1, name="Search")
 
 

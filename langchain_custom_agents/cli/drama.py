@@ -1,12 +1,31 @@
 """The five sentences about Hiroko, and what a real model once said about them."""
 
-SENTENCES = (
-    "takuma is a teacher",
-    "hiroko's father is takuma",
-    "hiroko's mother is ayako",
-    "ayako is a doctor",
-    "hiroko is 10 years old",
-)
+from collections.abc import Mapping, Sequence
+
+FAMILY: Mapping[str, Sequence[tuple[str, str]]] = {
+    "en": (
+        ("Takuma", "takuma is a teacher"),
+        ("Hiroko", "hiroko's father is takuma"),
+        ("Hiroko", "hiroko's mother is ayako"),
+        ("Ayako", "ayako is a doctor"),
+        ("Hiroko", "hiroko is 10 years old"),
+    ),
+    "ja": (
+        ("琢磨", "琢磨は教師です"),
+        ("宏子", "宏子の父は琢磨です"),
+        ("宏子", "宏子の母は彩子です"),
+        ("彩子", "彩子は医師です"),
+        ("宏子", "宏子は10歳です"),
+    ),
+    "zh": (
+        ("琢磨", "琢磨是教师"),
+        ("宏子", "宏子的父亲是琢磨"),
+        ("宏子", "宏子的母亲是彩子"),
+        ("彩子", "彩子是医生"),
+        ("宏子", "宏子10岁"),
+    ),
+}
+"""The sentences in each language, each with the title of the page that it stands on."""
 
 QUESTION = "What is hiroko's father's occupation?"
 
@@ -32,17 +51,27 @@ RECORDED = (_TURN_1, _TURN_2, _TURN_3)
 """What text-davinci-003 said, turn by turn, when nothing told it to stop; published in May 2023."""
 
 
-def pages() -> dict[str, str]:
+def sentences(language: str = "en") -> list[str]:
+    """Return the five sentences.
+
+    Example:
+        >>> sentences()[1], sentences("ja")[1]
+        ("hiroko's father is takuma", '宏子の父は琢磨です')
+    """
+    return [sentence for _, sentence in FAMILY[language]]
+
+
+def pages(language: str = "en") -> dict[str, str]:
     r"""Return the sentences as pages, one about each person.
 
     Example:
-        >>> pages()["Takuma"]
-        'takuma is a teacher.'
+        >>> pages()["Takuma"], pages("ja")["琢磨"]
+        ('takuma is a teacher.', '琢磨は教師です。')
         >>> pages()["Hiroko"].count("\n\n")
         2
     """
-    found: dict[str, str] = {}
-    for sentence in SENTENCES:
-        name = sentence.split()[0].removesuffix("'s").capitalize()
-        found[name] = f"{found.get(name, '')}\n\n{sentence}.".strip()
-    return found
+    found: dict[str, list[str]] = {}
+    stop = "." if language == "en" else "。"
+    for title, sentence in FAMILY[language]:
+        found.setdefault(title, []).append(sentence + stop)
+    return {title: "\n\n".join(about) for title, about in found.items()}

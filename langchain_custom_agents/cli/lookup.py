@@ -36,7 +36,7 @@ def lookup(term: str, page: str, source: SourceOptions, as_object: bool) -> None
     from langchain_custom_agents.cli.show import as_json, console, line
     from langchain_custom_agents.records.visible import visible
 
-    opened = open_source(source)
+    opened = open_source(source, page)
     search, walk = opened.page_tools()
     said = search.run(page)
     if not opened.found:

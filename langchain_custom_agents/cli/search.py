@@ -35,7 +35,7 @@ def search(term: str, source: SourceOptions, as_object: bool) -> None:
     from langchain_custom_agents.cli.show import as_json, console, line
     from langchain_custom_agents.records.visible import visible
 
-    opened = open_source(source)
+    opened = open_source(source, term)
     found = _passages(opened, term) if opened.store else _page(opened, term)
     if as_object:
         click.echo(as_json({"term": term, "results": found}))

@@ -278,11 +278,12 @@ class _Noting:
         return page
 
 
-def open_source(options: SourceOptions) -> Source:
+def open_source(options: SourceOptions, asked: str = "") -> Source:
     """Open the source that the user named; without one, the five sentences about Hiroko.
 
     Args:
         options: What the user said.
+        asked: The question or the term: the five sentences are in its language.
 
     Raises:
         Failure: If it cannot be opened.
@@ -293,24 +294,31 @@ def open_source(options: SourceOptions) -> Source:
         return _wikipedia(options)
     if options.index is not None:
         return _index(options, options.index)
-    return _drama(options)
+    return _drama(options, asked)
 
 
-def _drama(options: SourceOptions) -> Source:
-    from langchain_custom_agents.cli.drama import SENTENCES, pages
+def _drama(options: SourceOptions, asked: str) -> Source:
+    from langchain_custom_agents.cli.drama import pages, sentences
     from langchain_custom_agents.cli.models import open_embeddings
     from langchain_custom_agents.docstores.text import TextDocstore
+    from langchain_custom_agents.offline._words import language_of
+
+    language = language_of(asked)
 
     def store() -> VectorStore:
         from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
         embeddings = open_embeddings(options.embeddings)
         with using_model(options.embeddings):
-            return FAISSStore.from_texts(list(SENTENCES), embeddings)
+            return FAISSStore.from_texts(sentences(language), embeddings)
 
     name = "five sentences about Hiroko (your own: --docs PATH, --wikipedia or --index FOLDER)"
     return Source(
-        name, lambda: TextDocstore(pages()), store, options.k or 1, embeddings=options.embeddings
+        name,
+        lambda: TextDocstore(pages(language)),
+        store,
+        options.k or 1,
+        embeddings=options.embeddings,
     )
 
 

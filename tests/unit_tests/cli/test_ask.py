@@ -19,6 +19,20 @@ def test_without_anything_hiroko_is_asked_about(lca):
     assert lines[-1] == "Answer: Takuma is a teacher."
 
 
+@pytest.mark.parametrize("agent", ["react", "docstore", "structured", "functions"])
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("宏子の父の職業は何ですか?", "琢磨は教師です。"),
+        ("宏子的父亲的职业是什么?", "琢磨是教师。"),
+    ],
+)
+def test_hiroko_is_asked_about_in_other_languages(lca, agent, question, answer):
+    """Asked in Japanese or Chinese, the five sentences are in that language."""
+    said = lca("ask", "--agent", agent, "--quiet", question)
+    assert (said.exit_code, said.output) == (0, f"{answer}\n")
+
+
 def test_steps_appear_in_order(lca):
     """Thought, call and observation are shown in the order in which they happened."""
     lines = lca("ask", QUESTION).output.splitlines()

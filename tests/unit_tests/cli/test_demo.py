@@ -3,7 +3,7 @@
 import pytest
 
 from langchain_custom_agents.cli.demo import Side, _ours, _search, _stock
-from langchain_custom_agents.cli.drama import QUESTION, RECORDED, SENTENCES, pages
+from langchain_custom_agents.cli.drama import FAMILY, QUESTION, RECORDED, pages, sentences
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +36,8 @@ def test_the_search_is_live(sides):
     """Both observations are sentences that the store holds, not words of the recording."""
     shown = [line.plain for line in sides[1].lines]
     found = [line for line in shown if line.startswith("Observation: ")]
-    assert found == [f"Observation: {SENTENCES[1]}", f"Observation: {SENTENCES[0]}"]
-    assert not any(sentence in "".join(RECORDED) for sentence in SENTENCES)
+    assert found == [f"Observation: {sentences()[1]}", f"Observation: {sentences()[0]}"]
+    assert not any(sentence in "".join(RECORDED) for sentence in sentences())
 
 
 def test_output_says_what_is_recorded_and_what_is_live(lca):
@@ -51,7 +51,8 @@ def test_output_says_what_is_recorded_and_what_is_live(lca):
     assert lines[-1] == "Answer: Takuma is a teacher."
 
 
-def test_pages_hold_the_sentences():
+@pytest.mark.parametrize("language", FAMILY)
+def test_pages_hold_the_sentences(language):
     """The pages about the people hold the five sentences, each once, and nothing else."""
-    sentences = [part.rstrip(".") for page in pages().values() for part in page.split("\n\n")]
-    assert sorted(sentences) == sorted(SENTENCES)
+    parts = [part for page in pages(language).values() for part in page.split("\n\n")]
+    assert sorted(part.rstrip(".。") for part in parts) == sorted(sentences(language))
