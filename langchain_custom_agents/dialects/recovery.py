@@ -176,6 +176,8 @@ class _Reader:
                 move = self.nothing(body, may_be_answer=not unwrapped.inside)
         except _RefusalError as refusal:
             move = refusal.move
+        except BrokenJSONError as error:
+            move = Misreading(self.words, self.broken(error))
         except RecursionError:
             move = Misreading(self.words, self.say.unclear)
         reasoning = self.dialect.form.unescape(unwrapped.reasoning)
