@@ -17,6 +17,7 @@ import io
 import os
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -150,8 +151,8 @@ def test_code_that_is_not_run_says_why(page: Path) -> None:
 
 def lca(arguments: str) -> str:
     """Return what a command of ours prints."""
-    command = [sys.executable, "-m", "langchain_custom_agents.cli", *arguments.split()]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
+    command = [sys.executable, "-m", "langchain_custom_agents.cli", *shlex.split(arguments)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT, check=True)
     return done.stdout
 
 
@@ -161,7 +162,7 @@ def test_the_output_of_a_command_is_real(page: Path) -> None:
     for block, output in outputs(page):
         if block.language not in ("bash", "console", "sh") or output is None:
             continue
-        command = re.search(r"\blca ([\w -]+)$", block.code.strip())
+        command = re.search(r"\blca ([^\n|&;]+)$", block.code.strip())
 
         assert command is not None, f"{name_of(page)}:{block.line} shows output of no lca command"
         compare(page, output, lca(command[1]))
