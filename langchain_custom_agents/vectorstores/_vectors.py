@@ -27,14 +27,16 @@ _log = logging.getLogger(__name__)
 CODES_FROM = 20_000
 """Where the second tier begins: below it, looking at every vector takes a few milliseconds."""
 
-_RERANK = 400  # candidates by code that are looked at in full, at the least
+_CANDIDATES = 400  # rows by code that are looked at in full, at first
+_DOUBT = 4.0  # standard errors of the codes within which a row that was left out counts as near
 _TAIL = 8_192  # newest rows that may go without codes; looking at them all takes a millisecond
 SAVE = 8_192
 """How many rows may have codes that are only in memory, and would be made again at an opening."""
 
 _GATHER = 50_000  # a filter that leaves fewer is answered by looking at each one
 _BLOCK = 65_536
-_TRAINING = 16_384
+_TRAINING = 4_096
+_FEW = 256  # rows that are copied together sooner than faiss is loaded
 
 
 class VectorFile:
@@ -84,31 +86,38 @@ class VectorFile:
 class Codes:
     """One bit per dimension for each vector: a first look that fits in memory.
 
-    RaBitQ (Gao and Long, SIGMOD 2024, https://arxiv.org/abs/2405.12497) as faiss implements it,
-    after a random rotation, which its error bound relies on. Never changed once made, so any
-    number of threads may search it.
+    Product quantisation (Jégou et al., TPAMI 2011, https://doi.org/10.1109/TPAMI.2010.57): after
+    a random rotation, which spreads what a vector says evenly, every four dimensions become one
+    of sixteen learnt values. faiss scans such codes in CPU registers (André et al., VLDB 2015,
+    https://doi.org/10.14778/2856318.2856324). Never changed once made, so any number of threads
+    may search it.
     """
 
-    def __init__(self, index: Any) -> None:
+    def __init__(self, index: Any, metric: Metric) -> None:
         self._index = index
+        self._metric = metric
         self.rows = int(index.ntotal)
 
     @classmethod
     def trained(cls, vectors: Floats, metric: Metric) -> "Codes":
-        """Learn where the middle of the vectors is, and encode them all."""
+        """Learn the values from a sample of the vectors, and encode them all."""
         import faiss
 
         dimension = vectors.shape[1]
-        rotation = faiss.RandomRotationMatrix(dimension, dimension)
+        groups = -(-dimension // 4)
+        rotation = faiss.RandomRotationMatrix(dimension, 4 * groups)
         rotation.init(20_240_521)
         kind = faiss.METRIC_INNER_PRODUCT if metric == "dot" else faiss.METRIC_L2
-        inner = faiss.IndexRaBitQFastScan(dimension, kind)
+        inner = faiss.IndexPQFastScan(4 * groups, groups, 4, kind)
+        inner.pq.cp.niter = 8
+        inner.pq.cp.min_points_per_centroid = 1  # a small sample is no reason for a warning
         index = faiss.IndexPreTransform(rotation, inner)
-        step = max(1, len(vectors) // _TRAINING)
-        index.train(np.ascontiguousarray(vectors[::step][:_TRAINING]))
+        sample = vectors[:: max(1, len(vectors) // _TRAINING)][:_TRAINING]
+        index.train(np.resize(sample, (max(16, len(sample)), dimension)))
+        inner.pq.sync_transposed_centroids()  # encodes a third faster
         for block in _blocks(vectors):
             index.add(block)
-        made = cls(index)
+        made = cls(index, metric)
         # faiss keeps pointers to the parts, Python must keep the parts.
         made._parts = (rotation, inner)
         return made
@@ -122,12 +131,18 @@ class Codes:
         index = faiss.deserialize_index(faiss.serialize_index(self._index))
         for block in _blocks(vectors):
             index.add(block)
-        return Codes(index)
+        return Codes(index, self._metric)
 
-    def candidates(self, query: Floats, count: int) -> Rows:
-        """Return the rows that are probably nearest."""
-        _, rows = self._index.search(query[None], min(count, self.rows))
-        return cast("Rows", rows[0][rows[0] >= 0])
+    def candidates(self, query: Floats, count: int) -> tuple[Rows, Floats]:
+        """Return the rows that are probably nearest, and what their scores probably are."""
+        found, rows = self._index.search(query[None], min(count, self.rows))
+        there = rows[0] >= 0
+        estimates = found[0][there]
+        if self._metric == "cosine":
+            estimates = 1.0 - estimates / 2.0  # between vectors of length 1
+        elif self._metric == "l2":
+            estimates = -np.sqrt(np.maximum(estimates, 0.0))
+        return cast("Rows", rows[0][there]), estimates
 
     def save(self, path: Path) -> None:
         """Write to a file that is complete or absent, whatever happens."""
@@ -140,11 +155,11 @@ class Codes:
         unfinished.replace(path)
 
     @classmethod
-    def load(cls, path: Path) -> "Codes":
+    def load(cls, path: Path, metric: Metric) -> "Codes":
         """Read from a file."""
         import faiss
 
-        return cls(faiss.read_index(str(path)))
+        return cls(faiss.read_index(str(path)), metric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,9 +199,9 @@ class Snapshot:
         if usable == 0 or count <= 0:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         if self.codes is not None and (allowed is None or usable > _GATHER):
-            rows = self._probable(query, count, allowed, usable)
-            if rows is not None:
-                return self._best(rows, self.scores(query, rows), count)
+            found = self._by_code(self.codes, query, count, allowed, usable)
+            if found is not None:
+                return found
         if allowed is not None:
             return self._best(allowed, self.scores(query, allowed), count)
         parts = [scored(block, query, self.metric) for block in self._parts()]
@@ -195,27 +210,37 @@ class Snapshot:
             scores[~self.alive] = -np.inf
         return self._best(None, scores, min(count, usable))
 
-    def _probable(
-        self, query: Floats, count: int, allowed: Rows | None, usable: int
-    ) -> Rows | None:
-        """Return rows that hold the best ones by code, or None where codes would not pay."""
-        codes = cast("Codes", self.codes)
+    def _by_code(
+        self, codes: Codes, query: Floats, count: int, allowed: Rows | None, usable: int
+    ) -> tuple[Rows, Floats] | None:
+        """Return the best of the probably best rows, or None where codes would not pay.
+
+        How wrong the codes are about this query shows in the candidates. While a row that was
+        left out might still belong among the best, four times as many are looked at.
+        """
         mask = self.alive
         if allowed is not None:
             mask = np.zeros(len(self.vectors), bool)
             mask[allowed] = True
-        # One in a thousand keeps the recall where vectors lie ever closer together.
-        enough = max(_RERANK, len(self.vectors) // 1_000, 8 * count)
-        asked = int(enough * len(self.vectors) / usable)
-        if asked > codes.rows // 4:
-            return None
-        rows = np.sort(codes.candidates(query, asked))
-        rows = rows[mask[rows]]
-        if len(rows) < max(2 * count, enough // 4):
-            # What the filter leaves lies far from the query: codes of the others crowd it out.
-            return None
         tail = np.flatnonzero(mask[codes.rows :]) + codes.rows
-        return np.concatenate([rows, tail])
+        asked = int(max(_CANDIDATES, 8 * count) * len(self.vectors) / usable)
+        while asked <= codes.rows // 4:
+            rows, estimates = codes.candidates(query, asked)
+            last = estimates[-1]
+            order = np.argsort(rows)
+            order = order[mask[rows[order]]]
+            rows, estimates = rows[order], estimates[order]
+            scores = self.scores(query, rows)
+            if len(rows) >= max(count, _CANDIDATES // 4):
+                errors = scores - estimates
+                worst = np.partition(scores, -count)[-count]
+                if worst >= last + errors.mean() + _DOUBT * errors.std():
+                    rows = np.concatenate([rows, tail])
+                    return self._best(
+                        rows, np.concatenate([scores, self.scores(query, tail)]), count
+                    )
+            asked *= 4
+        return None
 
     def _parts(self) -> Iterator[Floats]:
         step = _BLOCK if len(self.vectors) > 2 * _BLOCK else max(1, len(self.vectors))
@@ -223,14 +248,9 @@ class Snapshot:
 
     def scores(self, query: Floats, rows: Rows) -> Floats:
         """Return how near some rows are; a higher score is better."""
-        if len(rows) <= _BLOCK:
+        if len(rows) <= _FEW:
             return scored(self.vectors[rows], query, self.metric)
-        return np.concatenate(
-            [
-                scored(self.vectors[rows[i : i + _BLOCK]], query, self.metric)
-                for i in range(0, len(rows), _BLOCK)
-            ]
-        )
+        return scored_in_place(self.vectors, query, rows, self.metric)
 
     @staticmethod
     def _best(rows: Rows | None, scores: Floats, count: int) -> tuple[Rows, Floats]:
@@ -330,7 +350,7 @@ class VectorIndex:
             path = self._codes_path(state.generation, state.codes)
             # Derived: what cannot be read is made again.
             with suppress(RuntimeError, OSError):
-                loaded = Codes.load(path) if path is not None else None
+                loaded = Codes.load(path, self._metric) if path is not None else None
                 if loaded is not None and loaded.rows == state.codes:
                     codes = loaded
         if codes is None or state.rows > 8 * codes.rows:
@@ -392,6 +412,16 @@ def scored(block: Floats, query: Floats, metric: Metric) -> Floats:
             *(faiss.swig_ptr(array) for array in (squares, query, block)), len(query), len(block)
         )
     return cast("Floats", -np.sqrt(squares))
+
+
+def scored_in_place(vectors: Floats, query: Floats, rows: Rows, metric: Metric) -> Floats:
+    """Return how near some of the vectors are, without copying them together."""
+    faiss: Any = import_module("faiss")
+    made = np.empty(len(rows), np.float32)
+    one_by_one = faiss.fvec_L2sqr_by_idx if metric == "l2" else faiss.fvec_inner_products_by_idx
+    arrays = (made, query, vectors, rows)
+    one_by_one(*(faiss.swig_ptr(array) for array in arrays), len(query), 1, len(rows))
+    return cast("Floats", -np.sqrt(made) if metric == "l2" else made)
 
 
 def relevance(score: float, metric: Metric) -> float:
