@@ -90,7 +90,7 @@ class Words:
         return (
             re.compile(
                 rf"(?P<before>\S)[ \t]{{1,9}}"
-                rf"(?=(?:{answer})\s?[:：]|{act}(?:[ \t]{{1,9}}(?:{given})\s?[:：]|\[))"
+                rf"(?=(?:{answer})\s?[:：]|{act}(?:[ \t]{{1,9}}(?:{given})\s?[:：]|\[|(?<=\w)\())"
             ),
             re.compile(rf"[ \t]{{1,9}}(?=(?:{given})\s?[:：])"),
             re.compile(rf"[ \t]{{1,9}}(?=(?:{later})\s?\d{{0,3}}[:：])"),

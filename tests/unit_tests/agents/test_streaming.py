@@ -166,10 +166,10 @@ def test_letters_come_as_they_are_said(dialect: Dialect) -> None:
     assert when[0][0] < len("".join(run_of(dialect))) - 60
 
 
-def test_the_stock_handler_prints_nothing_where_ours_prints_the_answer(
+def test_pain_15_the_stock_handler_prints_nothing_where_ours_prints_the_answer(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Pain 15: tokens "Fin", "al A", ... are no answer for the stock handler; ours finds it."""
+    """Tokens "Fin", "al A", ... are no answer for the stock handler; ours finds it."""
     executor = executor_of(Spelling(replies=run_of(ENGLISH), lengths=[3, 4]))
     heard: list[str] = []
     callbacks = [FinalStreamingStdOutCallbackHandler(), FinalAnswerStream(executor, heard.append)]
