@@ -275,7 +275,7 @@ def _chat_twin(llm: BaseChatModel, watch: Watch, forced: bool) -> Any:
         "_stream": lambda *args, **kwargs: watch.over(llm._stream(*args, **kwargs)),
         "_astream": lambda *args, **kwargs: watch.aover(llm._astream(*args, **kwargs)),
     }
-    return _with(llm, own | ({"_should_stream": should_stream} if forced else {}))
+    return twin_of(llm, own | ({"_should_stream": should_stream} if forced else {}))
 
 
 def _twin(llm: BaseLLM, watch: Watch) -> Any:
@@ -301,7 +301,13 @@ def _twin(llm: BaseLLM, watch: Watch) -> Any:
 
     # Without a stream of its own kind a text model cannot be streamed in this way.
     sync = type(llm)._stream is not BaseLLM._stream
-    return _with(llm, {"_generate": generate if sync else llm._generate, "_agenerate": agenerate})
+    own: dict[str, Callable[..., Any]] = {
+        "_generate": generate if sync else llm._generate,
+        "_agenerate": agenerate,
+        "_stream": lambda *args, **kwargs: watch.over(llm._stream(*args, **kwargs)),
+        "_astream": lambda *args, **kwargs: watch.aover(llm._astream(*args, **kwargs)),
+    }
+    return twin_of(llm, own)
 
 
 def _result(said: GenerationChunk | None) -> LLMResult:
@@ -312,7 +318,8 @@ def _result(said: GenerationChunk | None) -> LLMResult:
     return LLMResult(generations=[[whole]])
 
 
-def _with(llm: Any, methods: Mapping[str, Any]) -> Any:
+def twin_of(llm: Any, methods: Mapping[str, Any]) -> Any:
+    """Return a model that shares all with another, but for some methods."""
     twin = copy.copy(llm)
     # Pydantic lets only fields be set; these stand before the methods of the class.
     twin.__dict__.update(methods)

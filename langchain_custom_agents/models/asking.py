@@ -2,7 +2,8 @@
 
 import re
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,6 +132,69 @@ async def asay(
             continue
         if asking.is_whole(reply):
             return said_in(reply)
+
+
+def say_on(
+    llm: Any,
+    prompt: PromptValue,
+    stop: Sequence[str],
+    config: RunnableConfig,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dialect: Dialect | None = None,
+) -> Iterator[str | None]:
+    """Ask a model for words, and pass them on as they come; see `say`.
+
+    Yields:
+        The words, piece by piece; None where the model is asked again, so that what it said
+        before is void.
+    """
+    asking = _Asking(llm, stop, config, kwargs or {}, dialect, streaming=True)
+    while True:
+        model, given = asking.next()
+        said: list[str] = []
+        try:
+            with closing(model.stream(prompt, config, **given)) as chunks:
+                for chunk in chunks:
+                    said.append(said_in(chunk))
+                    if said[-1]:
+                        yield said[-1]
+        except Exception as error:
+            if not asking.goes_on_after(error):
+                raise
+        else:
+            if asking.is_whole("".join(said)):
+                return
+        yield None
+
+
+async def asay_on(
+    llm: Any,
+    prompt: PromptValue,
+    stop: Sequence[str],
+    config: RunnableConfig,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dialect: Dialect | None = None,
+) -> AsyncIterator[str | None]:
+    """Ask a model for words without blocking, and pass them on as they come; see `say_on`."""
+    asking = _Asking(llm, stop, config, kwargs or {}, dialect, streaming=True)
+    while True:
+        model, given = asking.next()
+        said: list[str] = []
+        try:
+            async with aclosing(model.astream(prompt, config, **given)) as chunks:
+                async for chunk in chunks:
+                    said.append(said_in(chunk))
+                    if said[-1]:
+                        yield said[-1]
+        except Exception as error:
+            if not asking.goes_on_after(error):
+                raise
+        else:
+            if asking.is_whole("".join(said)):
+                return
+        yield None
 
 
 def cut_at(words: str, stop: Sequence[str]) -> str:

@@ -14,7 +14,8 @@ from langchain_core.callbacks import (
 from langchain_core.messages import AIMessage, UsageMetadata
 from langchain_core.messages.ai import add_usage
 from langchain_core.outputs import LLMResult
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.utils.uuid import uuid7
 
 from langchain_custom_agents.models._streamed import taps_streams
 
@@ -22,25 +23,42 @@ from langchain_custom_agents.models._streamed import taps_streams
 _NOT_OURS = frozenset(("model_provider", "token_usage"))
 
 
-def child_of(
-    run: CallbackManagerForLLMRun | AsyncCallbackManagerForLLMRun | None,
-) -> BaseCallbackManager:
+Run = CallbackManagerForLLMRun | AsyncCallbackManagerForLLMRun
+
+
+def begun(config: RunnableConfig | None, *, is_async: bool = False) -> tuple[RunnableConfig, Run]:
+    """Return a configuration under which a call has a run that is known before it begins.
+
+    LangChain's `stream` does not tell a model under which run it streams.
+    """
+    config = ensure_config(config)
+    kind: Any = AsyncCallbackManager if is_async else CallbackManager
+    manager = kind.configure(config.get("callbacks"))
+    run_id = config.get("run_id") or uuid7()
+    run: Any = AsyncCallbackManagerForLLMRun if is_async else CallbackManagerForLLMRun
+    return {**config, "callbacks": manager, "run_id": run_id}, run(
+        run_id=run_id,
+        handlers=manager.handlers,
+        inheritable_handlers=manager.inheritable_handlers,
+        inheritable_tags=[*manager.inheritable_tags, *(config.get("tags") or ())],
+        inheritable_metadata={**manager.inheritable_metadata, **(config.get("metadata") or {})},
+    )
+
+
+def child_of(run: Run | None) -> BaseCallbackManager:
     """Return the callbacks of a run below another.
 
     Whoever taps the stream of tokens is left out: the words underneath are no message.
     """
-    kind: Any = AsyncCallbackManager if _is_async(run) else CallbackManager
     if run is None:
         return CallbackManager([])
+    is_async = isinstance(run, AsyncCallbackManagerForLLMRun)
+    kind: Any = AsyncCallbackManager if is_async else CallbackManager
     child: BaseCallbackManager = kind(handlers=[], parent_run_id=run.run_id)
     child.set_handlers([h for h in run.inheritable_handlers if not taps_streams(h)])
     child.add_tags(run.inheritable_tags)
     child.add_metadata(run.inheritable_metadata)
     return child
-
-
-def _is_async(run: Any) -> bool:
-    return isinstance(run, AsyncCallbackManagerForLLMRun)
 
 
 class Ears(BaseCallbackHandler):

@@ -1,26 +1,39 @@
 """Any text model as a chat model with tool calling."""
 
-from collections.abc import Callable, Mapping, Sequence
+import functools
+import hashlib
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing
 from typing import Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForLLMRun,
     CallbackManagerForLLMRun,
 )
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.language_models import (
+    BaseChatModel,
+    BaseLanguageModel,
+    LangSmithParams,
+    LanguageModelInput,
+    ModelProfile,
+)
 from langchain_core.language_models.llms import BaseLLM
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable, RunnableWithFallbacks
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableWithFallbacks
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict, Field
 
+from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.dialects import ENGLISH, Action, Dialect, Toolbox, ToolSpec
-from langchain_custom_agents.models.asking import asay, say
-from langchain_custom_agents.models.runs import Ears, child_of
+from langchain_custom_agents.models._streamed import twin_of
+from langchain_custom_agents.models.asking import asay, asay_on, say, say_on
+from langchain_custom_agents.models.listening import Listener
+from langchain_custom_agents.models.runs import Ears, begun, child_of
 from langchain_custom_agents.models.transcript import Scribe
 from langchain_custom_agents.models.turn import Turn, Unreadable
+from langchain_custom_agents.policies import approximate_tokens
 
 Constrain = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
 """Gives the keyword arguments that make an engine keep to the form, for these tools."""
@@ -78,40 +91,58 @@ def with_tool_calling(
         >>> [(call["name"], call["args"]) for call in model.invoke("Who is she?").tool_calls]
         [('search', {'query': 'Hiroko'})]
     """
-    scribe = Scribe(dialect, introduction)
     return ToolCallingModel(
-        llm=llm, scribe=scribe, reasks=reasks, unreadable=unreadable, constrain=constrain, **kwargs
+        llm=llm,
+        dialect=dialect,
+        reasks=reasks,
+        unreadable=unreadable,
+        constrain=constrain,
+        introduction=introduction,
+        **kwargs,
     )
 
 
-class ToolCallingModel(BaseChatModel):
+class ToolCallingModel(KnownFields, BaseChatModel):
     """A chat model whose tool calls are written and read in a dialect; see `with_tool_calling`.
 
     Args:
         llm: The model underneath.
-        scribe: Writes the conversation and reads the replies.
+        dialect: The written form.
         reasks: How often a misread model is asked again.
         unreadable: What becomes of words that cannot be read.
         constrain: Gives more keyword arguments for the model underneath.
+        introduction: What opens the instructions.
+        streaming: Whether the model underneath streams, if it can, when nobody asked for a
+            stream; if false, it never does. If not given, it streams where it is asked to, and
+            where it has not kept to a stop sequence before.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     llm: Any = Field(repr=False)
-    scribe: Scribe
-    reasks: int = Field(default=2, ge=0)
+    dialect: Dialect = ENGLISH
+    reasks: int = 2
     unreadable: Unreadable = "raise"
-    constrain: Constrain | None = None
+    constrain: Constrain | None = Field(default=None, repr=False)
+    introduction: str | None = None
+    streaming: bool | None = None
 
     def model_post_init(self, context: Any, /) -> None:
-        """Refuse what is no model."""
+        """Refuse what does not fit.
+
+        Raises:
+            TypeError: If there is no model.
+            ValueError: If a field has a value that means nothing.
+        """
         super().model_post_init(context)
         model_in(self.llm)
+        if self.reasks < 0:
+            msg = f"reasks must be 0 or more, not {self.reasks}."
+            raise ValueError(msg)
 
-    @property
-    def dialect(self) -> Dialect:
-        """The written form."""
-        return self.scribe.dialect
+    def _scribe(self) -> Scribe:
+        """Return who writes the prompt and reads the reply."""
+        return Scribe(self.dialect, self.introduction)
 
     def bind_tools(
         self,
@@ -145,12 +176,7 @@ class ToolCallingModel(BaseChatModel):
         self, schemas: Sequence[Mapping[str, Any]], tool_choice: Any
     ) -> tuple[Toolbox, bool]:
         """Return the tools that may be called, and whether one must be."""
-        toolbox = Toolbox(tuple(_spec_of(schema) for schema in schemas))
-        if len(toolbox.names) < len(schemas):
-            names = [spec.name for spec in toolbox]
-            twice = next(name for name in names if names.count(name) > 1)
-            msg = f"Two tools are named {twice!r}; names must differ."
-            raise ValueError(msg)
+        toolbox = _toolbox_of(schemas)
         choice = _choice(tool_choice)
         if choice in (None, "auto"):
             return toolbox, False
@@ -167,6 +193,8 @@ class ToolCallingModel(BaseChatModel):
             raise ValueError(msg)
         return toolbox, True
 
+    # Asking.
+
     def _turn(
         self, messages: Sequence[BaseMessage], stop: Sequence[str] | None, kwargs: dict[str, Any]
     ) -> tuple[Turn, dict[str, Any]]:
@@ -174,15 +202,8 @@ class ToolCallingModel(BaseChatModel):
         schemas = [_schema_of(tool) for tool in kwargs.get("tools") or ()]
         tools, forced = self._offer(schemas, kwargs.get("tool_choice"))
         given = {key: value for key, value in kwargs.items() if key not in _OURS}
-        turn = Turn(
-            self.scribe,
-            messages,
-            tools,
-            forced,
-            tuple(stop or ()),
-            self.reasks,
-            self.unreadable,
-        )
+        own = tuple(stop or ())
+        turn = Turn(self._scribe(), messages, tools, forced, own, self.reasks, self.unreadable)
         if self.constrain is not None and turn.formed:
             allowed = [schema for schema in schemas if schema["function"]["name"] in tools]
             given |= self.constrain(allowed)
@@ -197,15 +218,19 @@ class ToolCallingModel(BaseChatModel):
     ) -> ChatResult:
         turn, given = self._turn(messages, stop, kwargs)
         ears = Ears()
-        config = ears.on(child_of(run_manager))
-        asking = turn.asking()
+        config, asking = ears.on(child_of(run_manager)), turn.asking()
         ask = next(asking)
         while True:
-            words = say(self.llm, ask.prompt, ask.stop, config, given, dialect=self._form(turn))
+            words = say(
+                *(self.llm, ask.prompt, ask.stop, config, given),
+                dialect=turn.read_in,
+                streaming=self.streaming,
+            )
             try:
                 ask = asking.send(words)
             except StopIteration as done:
-                return _result(ears.told(done.value))
+                message = ears.told(done.value)
+                return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(
         self,
@@ -216,29 +241,208 @@ class ToolCallingModel(BaseChatModel):
     ) -> ChatResult:
         turn, given = self._turn(messages, stop, kwargs)
         ears = Ears()
-        config = ears.on(child_of(run_manager))
-        asking = turn.asking()
+        config, asking = ears.on(child_of(run_manager)), turn.asking()
         ask = next(asking)
         while True:
             words = await asay(
-                self.llm, ask.prompt, ask.stop, config, given, dialect=self._form(turn)
+                *(self.llm, ask.prompt, ask.stop, config, given),
+                dialect=turn.read_in,
+                streaming=self.streaming,
             )
             try:
                 ask = asking.send(words)
             except StopIteration as done:
-                return _result(ears.told(done.value))
+                message = ears.told(done.value)
+                return ChatResult(generations=[ChatGeneration(message=message)])
 
-    def _form(self, turn: Turn) -> Dialect | None:
-        """Return the dialect in which the reply is read; None if it is taken as it is."""
-        return self.dialect if turn.formed else None
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        turn, given = self._turn(messages, stop, kwargs)
+        ears, listener = Ears(), Listener(turn)
+        config, asking = ears.on(child_of(run_manager)), turn.asking()
+        ask = next(asking)
+        while True:
+            listener.again()
+            said = say_on(*(self.llm, ask.prompt, ask.stop, config, given), dialect=turn.read_in)
+            with closing(said) as pieces:  # type: ignore[type-var]
+                for piece in pieces:
+                    chunk = listener.hear(piece)
+                    if chunk is not None:
+                        yield ChatGenerationChunk(message=chunk)
+            try:
+                ask = asking.send(listener.words)
+            except StopIteration as done:
+                yield ChatGenerationChunk(message=listener.rest(ears.told(done.value)))
+                return
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        turn, given = self._turn(messages, stop, kwargs)
+        ears, listener = Ears(), Listener(turn)
+        config, asking = ears.on(child_of(run_manager)), turn.asking()
+        ask = next(asking)
+        while True:
+            listener.again()
+            said = asay_on(*(self.llm, ask.prompt, ask.stop, config, given), dialect=turn.read_in)
+            async with aclosing(said) as pieces:  # type: ignore[type-var]
+                async for piece in pieces:
+                    chunk = listener.hear(piece)
+                    if chunk is not None:
+                        yield ChatGenerationChunk(message=chunk)
+            try:
+                ask = asking.send(listener.words)
+            except StopIteration as done:
+                yield ChatGenerationChunk(message=listener.rest(ears.told(done.value)))
+                return
+
+    # LangChain streams a model without telling it under which run. A twin of the model knows.
+
+    def _under(self, run: Any) -> "ToolCallingModel":
+        twin: ToolCallingModel = twin_of(
+            self,
+            {
+                "_stream": functools.partial(self._stream, run_manager=run),
+                "_astream": functools.partial(self._astream, run_manager=run),
+            },
+        )
+        return twin
+
+    def stream(
+        self,
+        input: LanguageModelInput,  # noqa: A002
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,
+    ) -> Iterator[AIMessageChunk]:
+        """Stream a reply; see `Runnable.stream`."""
+        config, run = begun(config)
+        yield from super(ToolCallingModel, self._under(run)).stream(
+            input, config, stop=stop, **kwargs
+        )
+
+    async def astream(
+        self,
+        input: LanguageModelInput,  # noqa: A002
+        config: RunnableConfig | None = None,
+        *,
+        stop: list[str] | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[AIMessageChunk]:
+        """Stream a reply without blocking; see `Runnable.astream`."""
+        config, run = begun(config, is_async=True)
+        said = super(ToolCallingModel, self._under(run)).astream(input, config, stop=stop, **kwargs)
+        async with aclosing(said) as chunks:  # type: ignore[type-var]
+            async for chunk in chunks:
+                yield chunk
+
+    def _generate_with_cache(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        twin = self._under(run_manager)
+        return super(ToolCallingModel, twin)._generate_with_cache(
+            messages, stop, run_manager, **kwargs
+        )
+
+    async def _agenerate_with_cache(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        twin = self._under(run_manager)
+        return await super(ToolCallingModel, twin)._agenerate_with_cache(
+            messages, stop, run_manager, **kwargs
+        )
+
+    # What is told about the model.
+
+    def get_num_tokens(self, text: str) -> int:
+        """Count the tokens of a text: by the model underneath if it counts itself.
+
+        Otherwise it is an estimate, one for four bytes: LangChain's own way would download a
+        tokenizer that is not the model's.
+        """
+        model = model_in(self.llm)
+        if type(model).get_num_tokens is not BaseLanguageModel.get_num_tokens:
+            return model.get_num_tokens(text)
+        own = self.custom_get_token_ids or model.custom_get_token_ids
+        return approximate_tokens(text) if own is None else len(own(text))
+
+    def get_token_ids(self, text: str) -> list[int]:
+        """Return the ids of a text's tokens, if the model underneath was given a tokenizer.
+
+        Raises:
+            NotImplementedError: If it was not.
+        """
+        own = self.custom_get_token_ids or model_in(self.llm).custom_get_token_ids
+        if own is None:
+            msg = (
+                "The ids of tokens are the model's own: give the model underneath "
+                "custom_get_token_ids, or count with get_num_tokens."
+            )
+            raise NotImplementedError(msg)
+        return own(text)
+
+    def get_num_tokens_from_messages(
+        self, messages: list[BaseMessage], tools: Sequence[Any] | None = None
+    ) -> int:
+        """Count the tokens of the prompt that would be sent, instructions and tools included."""
+        turn, _ = self._turn(messages, None, {"tools": tools or ()})
+        return self.get_num_tokens(next(turn.asking()).prompt.to_string())
+
+    def _resolve_model_profile(self) -> ModelProfile | None:
+        # Its context window is that of the model underneath; what it can do is its own.
+        inner: Mapping[str, Any] = getattr(model_in(self.llm), "profile", None) or {}
+        profile = ModelProfile(tool_calling=True, tool_choice=True, structured_output=False)
+        if "max_input_tokens" in inner:
+            profile["max_input_tokens"] = inner["max_input_tokens"]
+        if "max_output_tokens" in inner:
+            profile["max_output_tokens"] = inner["max_output_tokens"]
+        return profile
+
+    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
+        params = model_in(self.llm)._get_ls_params(stop, **kwargs)
+        params["ls_model_type"] = "chat"
+        return params
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        model = model_in(self.llm)
+        return {
+            "llm": {
+                "_type": model._llm_type,
+                **{
+                    key: value
+                    for key, value in model._identifying_params.items()
+                    if key not in model.lc_secrets
+                },
+            },
+            "bound": hashlib.sha256(repr(_bound_in(self.llm)).encode()).hexdigest(),
+            "dialect": repr(self.dialect),
+            "reasks": self.reasks,
+            "unreadable": self.unreadable,
+            "introduction": self.introduction,
+        }
 
     @property
     def _llm_type(self) -> str:
         return f"tool-calling-{model_in(self.llm)._llm_type}"
-
-
-def _result(message: AIMessage) -> ChatResult:
-    return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 def model_in(llm: Any) -> BaseChatModel | BaseLLM:
@@ -262,6 +466,15 @@ def model_in(llm: Any) -> BaseChatModel | BaseLLM:
     return inner
 
 
+def _bound_in(llm: Any) -> dict[str, Any]:
+    """Return the keyword arguments bound to the model in a runnable."""
+    bound: dict[str, Any] = {}
+    while isinstance(llm, RunnableBindingBase):
+        bound = {**llm.kwargs, **bound}
+        llm = llm.bound
+    return bound
+
+
 def _schema_of(tool: Any) -> dict[str, Any]:
     schema = convert_to_openai_tool(tool)
     if schema.get("type") != "function" or "name" not in schema.get("function", {}):
@@ -271,6 +484,17 @@ def _schema_of(tool: Any) -> dict[str, Any]:
         )
         raise ValueError(msg)
     return schema
+
+
+def _toolbox_of(schemas: Sequence[Mapping[str, Any]]) -> Toolbox:
+    """Return the tools by name; a tool that is given twice is one."""
+    by_name: dict[str, ToolSpec] = {}
+    for spec in map(_spec_of, schemas):
+        known = by_name.setdefault(spec.name, spec)
+        if set(known.args or ()) != set(spec.args or ()):
+            msg = f"Two different tools are named {spec.name!r}; names must differ."
+            raise ValueError(msg)
+    return Toolbox(tuple(by_name.values()))
 
 
 def _spec_of(schema: Mapping[str, Any]) -> ToolSpec:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall, ToolMessage
 
-from langchain_custom_agents.dialects import Action, Misreading, Prose, Reading, Toolbox
+from langchain_custom_agents.dialects import Action, Dialect, Misreading, Prose, Reading, Toolbox
 from langchain_custom_agents.models.asking import cut_at
 from langchain_custom_agents.models.transcript import (
     READING,
@@ -20,6 +20,9 @@ from langchain_custom_agents.models.transcript import (
     must_call,
     plain,
 )
+
+REASONING = "reasoning_content"
+"""The key of `additional_kwargs` under which LangChain looks for a model's reasoning."""
 
 Unreadable = Literal["raise", "return"]
 
@@ -88,6 +91,11 @@ class Turn:
     def formed(self) -> bool:
         """Whether the reply is to be in the written form: tools play a part."""
         return self.always_formed or bool(self.tools) or not is_plain(self.messages)
+
+    @property
+    def read_in(self) -> Dialect | None:
+        """The dialect in which the reply is read; None if it is taken as it is."""
+        return self.scribe.dialect if self.formed else None
 
     def asking(self) -> Generator[Ask, str, AIMessage]:
         """Ask for words until they can be read.
@@ -173,7 +181,7 @@ class Turn:
         return AIMessage(
             content,
             tool_calls=calls,
-            additional_kwargs={"reasoning_content": thought} if thought else {},
+            additional_kwargs={REASONING: thought} if thought else {},
             response_metadata={READING: read},
         )
 
