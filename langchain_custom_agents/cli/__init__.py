@@ -18,6 +18,20 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("\nStopped by Ctrl-C.\n")
         sys.exit(130)
+    except OSError as error:  # help that cannot be written, say to a full disk
+        sys.stderr.write(f"Error: {error.strerror or error}.\n")
+        sys.exit(1)
+    finally:
+        _drop_what_cannot_be_written()
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Let Python end with our exit code: it would try to write the rest once more, and complain."""
+    try:
+        if sys.stdout is not None:  # as it is where standard output was closed
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _name() -> str:

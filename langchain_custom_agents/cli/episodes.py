@@ -22,6 +22,9 @@ def episodes(file: Path, as_object: bool, differences: bool) -> None:
 
     try:
         found = report(read_episodes(file))
+    except UnicodeDecodeError as error:
+        msg = f"{file} is not UTF-8 text (byte {error.start}): give a file of JSON lines."
+        raise click.ClickException(msg) from error
     except (ValueError, KeyError) as error:
         missing = f"An episode lacks {error}." if isinstance(error, KeyError) else str(error)
         raise click.ClickException(missing) from error

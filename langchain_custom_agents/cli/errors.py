@@ -132,7 +132,9 @@ def model_sentence(name: str, error: BaseException) -> str:
     """
     text, status = str(error), getattr(error, "status_code", None)
     provider = name.partition(":")[0]
-    if isinstance(error, ImportError):
+    # Where a provider's package is missing, `init_chat_model` looks in an older one, in vain.
+    in_vain = isinstance(error, AttributeError) and "langchain_community" in text
+    if isinstance(error, ImportError) or in_vain:
         found = _PACKAGE.search(text)
         needed = found[1].split("`")[0].strip() if found else f"langchain-{provider}"
         return f"{name} needs a package that is not installed: pip install {needed}."

@@ -30,6 +30,7 @@ def open_model(name: str | None, *, tool_calling: bool) -> BaseLanguageModel[Any
         msg = f"{name} is a text model and cannot call tools: use --agent react, or a chat model."
         raise Failure(msg)
     with using_model(name):
+        _check(name)
         if name.startswith(_TEXT):
             try:
                 from langchain_openai import OpenAI
@@ -54,9 +55,21 @@ def open_embeddings(name: str | None) -> Embeddings:
 
         return HashingEmbeddings()
     with using_model(name):
+        _check(name)
         # Passages are short, and counting their tokens would download a tokenizer.
         known = {"check_embedding_ctx_length": False} if name.startswith("openai:") else {}
         return _init("langchain.embeddings", "init_embeddings", name, **known)  # type: ignore[no-any-return]
+
+
+def _check(name: str) -> None:
+    """Refuse a name of which a half is missing: providers fail at it in ways of their own."""
+    provider, colon, model = name.partition(":")
+    if not provider.strip() or (colon and not model.strip()):
+        raise _names_none(name)
+
+
+def _names_none(name: str) -> Failure:
+    return Failure(f"{name!r} names no model: give PROVIDER:NAME, such as openai:gpt-4o-mini.")
 
 
 def _init(module: str, function: str, name: str, **known: Any) -> Any:
@@ -72,5 +85,4 @@ def _init(module: str, function: str, name: str, **known: Any) -> Any:
     except ValueError as error:
         if "infer" not in str(error) and "provider" not in str(error).lower():
             raise
-        msg = f"{name!r} names no model: give PROVIDER:NAME, such as openai:gpt-4o-mini."
-        raise Failure(msg) from error
+        raise _names_none(name) from error

@@ -32,6 +32,7 @@ class StatusError(Exception):
         (TimeoutError("timed out"), "cannot be reached"),
         (ImportError("Install it: `pip install -U langchain-groq`"), "pip install langchain-groq."),
         (ImportError("no such thing"), "pip install langchain-p."),
+        (AttributeError("langchain_community.x has no ChatP"), "pip install langchain-p."),
         (ValueError("Did not find P_API_KEY"), "set the environment variable P_API_KEY."),
         (ValueError("Could not resolve authentication method"), "usually P_API_KEY."),
         (RuntimeError(""), "p:m failed: RuntimeError"),

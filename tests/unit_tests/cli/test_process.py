@@ -137,6 +137,17 @@ def test_whoever_reads_may_stop_early():
     process.stderr.close()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("args", [("--help",), ("agents",)])
+def test_a_full_disk_is_one_line(args):
+    """Output that cannot be written is one line and exit code 1, help included."""
+    with Path("/dev/full").open("w") as full:
+        said = subprocess.run(
+            [*LCA, *args], env=_PLAIN, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (said.returncode, said.stderr) == (1, b"Error: No space left on device.\n")
+
+
 def test_ctrl_c_is_one_line(pipe):
     """Ctrl-C ends a run with one line and exit code 130."""
     path, somebody_reads = pipe
