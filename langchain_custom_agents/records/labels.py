@@ -33,7 +33,7 @@ _EN = {
     "step": "Step",
     "thought": "Thought",
     "words": "The model's words",
-    "cut": "cut",
+    "cut": "Cut",
     "cut_long": "Invented by the model, and cut:",
     "repair": "Mended",
     "correction": "Corrected",
@@ -139,6 +139,33 @@ _ZH = {
     "in": "输入",
     "out": "输出",
 }
+# Why a run ended is said in English in the record, which is data, and translated in pictures.
+_WHY = {
+    "ja": {
+        "The run has not ended.": "実行はまだ終わっていません。",
+        "The run ended.": "実行が終わりました。",
+        "The model gave its final answer.": "モデルが最終回答を出しました。",
+        "The run was stopped; the answer is the best the model had.": (
+            "実行は打ち切られました。回答は、その時点でのモデルの最善のものです。"
+        ),
+        "The model's words had no form and were taken for the answer.": (
+            "モデルの発言は決められた形でなかったため、そのまま回答としました。"
+        ),
+        " returns its result as the answer.": " の結果がそのまま回答になります。",
+    },
+    "zh": {
+        "The run has not ended.": "运行尚未结束。",
+        "The run ended.": "运行已结束。",
+        "The model gave its final answer.": "模型给出了最终回答。",
+        "The run was stopped; the answer is the best the model had.": (
+            "运行被停止；回答是模型当时最好的回答。"
+        ),
+        "The model's words had no form and were taken for the answer.": (
+            "模型的原话没有规定的格式，被直接当作回答。"
+        ),
+        " returns its result as the answer.": " 的结果直接作为回答。",
+    },
+}
 LABELS: Mapping[str, Mapping[str, str]] = {"en": _EN, "ja": _JA, "zh": _ZH}
 
 
@@ -155,3 +182,16 @@ def language_of(record: RunRecord) -> str:
     if any("\u4e00" <= mark <= "\u9fff" for mark in text):
         return "zh"
     return "en"
+
+
+def why_of(record: RunRecord) -> str:
+    """Return why a run ended, in its language as far as the reason is one of ours.
+
+    Example:
+        >>> why_of(RunRecord(inputs={"input": "誰ですか?"}, why="The run ended."))
+        '実行が終わりました。'
+    """
+    for said, told in _WHY.get(language_of(record), {}).items():
+        if record.why.endswith(said):
+            return record.why.removesuffix(said) + told
+    return record.why

@@ -6,7 +6,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from langchain_custom_agents.records.labels import LABELS, language_of
+from langchain_custom_agents.records.labels import LABELS, language_of, why_of
 from langchain_custom_agents.records.messages import (
     as_json,
     as_text,
@@ -86,7 +86,7 @@ def _ending(record: RunRecord, label: Mapping[str, str]) -> str:
     answer = label["no_answer"] if record.answer is None else record.answer
     return (
         f'<div class="answer {record.ended}" dir="auto"><strong>{_text(answer)}</strong>'
-        f'<span class="why">{label[record.ended]} · {_text(record.why)}</span></div>'
+        f'<span class="why">{label[record.ended]} · {_text(why_of(record))}</span></div>'
     )
 
 

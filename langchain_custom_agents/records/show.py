@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from langchain_custom_agents.records.labels import LABELS, language_of
+from langchain_custom_agents.records.labels import LABELS, language_of, why_of
 from langchain_custom_agents.records.messages import as_text, prompt_text
 from langchain_custom_agents.records.record import CallRecord, RunRecord, StepRecord
 from langchain_custom_agents.records.visible import visible
@@ -65,7 +65,7 @@ def lines(record: RunRecord, *, prompts: bool = False) -> Iterator["Text"]:
         yield _line("answer", record.answer, label["answer"])
     used = record.tokens
     counted = f" ({label['counted']})" if used.counted else ""
-    about_end = f"{label[record.ended]}: {record.why}"
+    about_end = f"{label[record.ended]}: {why_of(record)}"
     yield _line("note", f"{about_end} · {used.total} {label['tokens']}{counted}")
 
 

@@ -33,7 +33,7 @@ def test_enter_goes_on() -> None:
 
     assert record.answer == "a teacher"
     assert shown.count("Observation: Takuma is a teacher") == 1
-    assert shown.count("cut: Observation: a doctor") == 1
+    assert shown.count("Cut: Observation: a doctor") == 1
 
 
 @pytest.mark.parametrize(
