@@ -343,7 +343,11 @@ def _described(spec: ToolSpec) -> str:
     said = f"{spec.name}: {spec.description}".rstrip(": ")
     if takes_one_text(spec):
         return said
-    return f"{said}, args: {json.dumps(dict(spec.args or {}), ensure_ascii=False)}"
+    args = {
+        name: {key: value for key, value in schema.items() if key != "title"}
+        for name, schema in (spec.args or {}).items()
+    }
+    return f"{said}, args: {json.dumps(args, ensure_ascii=False)}"
 
 
 def _as_input(args: Mapping[str, Any], spec: ToolSpec | None) -> str | dict[str, Any]:
