@@ -13,7 +13,7 @@ from langchain_core.prompts import BasePromptTemplate
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, ConfigDict
 
-from langchain_custom_agents.agents.fields import refuse_unknown
+from langchain_custom_agents._arguments import refuse_unknown
 from langchain_custom_agents.agents.output_parser import DialectOutputParser, prose_in
 from langchain_custom_agents.dialects import Action, Dialect, Toolbox
 from langchain_custom_agents.loop import CORRECTION, Step

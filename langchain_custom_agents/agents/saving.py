@@ -18,8 +18,8 @@ from langchain_core.load import dumpd, load
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
+from langchain_custom_agents._arguments import refuse_unknown
 from langchain_custom_agents.agents.base import check_tools
-from langchain_custom_agents.agents.fields import refuse_unknown
 from langchain_custom_agents.agents.openai_functions import (
     OpenAIFunctionsAgent,
     OpenAIFunctionsOutputParser,

@@ -10,9 +10,9 @@ from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.tools import BaseTool
 
+from langchain_custom_agents._arguments import refuse_unknown
 from langchain_custom_agents.agents.examples import SELF_ASK, docstore_examples
 from langchain_custom_agents.agents.executor import AgentExecutor
-from langchain_custom_agents.agents.fields import refuse_unknown
 from langchain_custom_agents.agents.openai_functions import OpenAIFunctionsAgent
 from langchain_custom_agents.agents.prompt import Example
 from langchain_custom_agents.agents.react import ReActAgent

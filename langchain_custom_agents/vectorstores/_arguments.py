@@ -3,40 +3,17 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["checked_ids", "checked_metadata", "checked_vectors", "refuse_unknown", "whole_number"]
+__all__ = ["checked_ids", "checked_metadata", "checked_texts", "checked_vectors", "whole_number"]
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _SIMPLE = (str, int, float, bool, type(None))
-
-
-def refuse_unknown(where: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse keywords nobody reads, and suggest the one that was meant.
-
-    Raises:
-        TypeError: If any is unknown.
-
-    Example:
-        >>> refuse_unknown("similarity_search", ["filterr"], ["k", "filter"])
-        Traceback (most recent call last):
-        TypeError: similarity_search() knows no 'filterr': did you mean filter? It takes k, filter.
-    """
-    known = list(known)
-    for name in given:
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            if name == "fetch_k":
-                hint = "filters are applied before the search, so nothing has to be over-fetched. "
-            msg = f"{where}() knows no {name!r}: {hint}It takes {', '.join(known)}."
-            raise TypeError(msg)
 
 
 def whole_number(name: str, value: Any) -> int:

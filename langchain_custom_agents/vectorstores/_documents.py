@@ -34,7 +34,7 @@ CREATE VIRTUAL TABLE words USING fts5(
     terms, content='', tokenize="porter unicode61 remove_diacritics 2");
 """
 _MOST_INDEXES = 16
-_INDEX_FROM = 5_000
+_INDEX_FROM = 500
 _LARGE = 50_000
 _abandoned: list[Any] = []
 

@@ -20,13 +20,13 @@ from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from pydantic import model_validator
 from typing_extensions import Self
 
+from langchain_custom_agents._arguments import refuse_unknown
 from langchain_custom_agents.vectorstores._apart import apart
 from langchain_custom_agents.vectorstores._arguments import (
     checked_ids,
     checked_metadata,
     checked_texts,
     checked_vectors,
-    refuse_unknown,
     whole_number,
 )
 from langchain_custom_agents.vectorstores._documents import FORMAT, Documents, Held, State
@@ -745,7 +745,7 @@ class FAISSStore(VectorStore):
     # How a search goes.
 
     def _asked(self, where: str, k: int, kwargs: dict[str, Any]) -> "_Asked":
-        refuse_unknown(where, kwargs, _SEARCH)
+        refuse_unknown(where, kwargs, _SEARCH, _HINTS)
         search_type = kwargs.get("search_type") or self._search_type
         _one_of("search_type", search_type, _SEARCH_TYPES)
         filter_ = kwargs.get("filter")
@@ -1114,6 +1114,7 @@ _CONSTRUCTOR = (
 _ADD = ("texts", "metadatas", "ids", "batch_size")
 _SEARCH = ("k", "filter", "search_type", "score_threshold", "top_k")
 _RETRIEVER = (*_SEARCH, "fetch_k", "lambda_mult")
+_HINTS = {"fetch_k": "filters are applied before the search, so nothing has to be over-fetched."}
 
 
 class FAISSStoreRetriever(VectorStoreRetriever):

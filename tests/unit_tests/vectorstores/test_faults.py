@@ -202,7 +202,7 @@ def test_misspelt_keywords_are_ignored() -> None:
     """`filterr=` is refused, and the right word named."""
 
     def check(make: Make) -> None:
-        with pytest.raises(TypeError, match="did you mean filter"):
+        with pytest.raises(TypeError, match="did you mean 'filter'"):
             make(["a"], EMBEDDINGS).similarity_search("a", filterr={"x": 1})
 
     ours_alone_passes(check)
