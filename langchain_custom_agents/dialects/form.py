@@ -166,6 +166,7 @@ class Form:
         self._token_escaped = re.compile(rf"(?=\\)(?<!\\)\\(?={token})", flags)
         within = rf"(?:{words_pattern(seen)})[ \t]?\d{{0,3}}[:：]"
         # Within a line a label is spelled as it is, and begins after a space.
+        self._label_within = re.compile(rf"(?<=[ \t。])(?:{within})")
         self._within = re.compile(rf"(?<=[ \t。])(?:{within})|\\+.|[\"'`“”「」『』(){{}}\[\]（）]")
         self._to_escape_within = re.compile(rf"(?<=[ \t。])(?={slashes}{within})")
         self._escaped_within = re.compile(rf"(?<=[ \t。])\\(?={slashes}{within})")
@@ -209,8 +210,12 @@ class Form:
             start: Where the input begins.
         """
         end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        # Most lines hold no such label, however many marks they hold.
+        if not self._label_within.search(text, start, end):
+            return None
         closers: list[str] = []
-        for found in self._within.finditer(text, start, len(text) if end < 0 else end):
+        for found in self._within.finditer(text, start, end):
             mark, at = found[0], found.start()
             before, after = text[max(start, at - 9) : at].rstrip()[-1:], text[at + 1 : at + 2]
             if mark[0] == "\\":
