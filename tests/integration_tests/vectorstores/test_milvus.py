@@ -9,7 +9,13 @@ from langchain_custom_agents.tools.retriever import retriever_tool
 from langchain_custom_agents.vectorstores.indexing import IndexReport, index_documents
 from langchain_custom_agents.vectorstores.opening import open_store
 from langchain_custom_agents.vectorstores.records import FolderRecordManager
-from tests.integration_tests.vectorstores.moves import counted, pages, the_drama
+from tests.integration_tests.vectorstores.moves import (
+    copying_goes_on,
+    counted,
+    pages,
+    the_command_line_reads,
+    the_drama,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -47,3 +53,13 @@ def test_indexing_touches_what_changed(place: str, tmp_path: Path) -> None:
     )
     found = {document.page_content for document in store.similarity_search("one", k=9)}
     assert found == {"one", "three", "four"}
+
+
+def test_an_interrupted_copy_goes_on(place: str) -> None:
+    """A copy to Milvus that was stopped goes on where it was, and says how far it is."""
+    copying_goes_on(f"{place}#broken_off")
+
+
+def test_the_command_line_reads_it(place: str) -> None:
+    """`lca search` and `lca ask` read Milvus by its address."""
+    the_command_line_reads(f"{place}#command_line")

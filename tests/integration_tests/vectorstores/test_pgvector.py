@@ -12,7 +12,13 @@ from langchain_custom_agents.tools.retriever import retriever_tool
 from langchain_custom_agents.vectorstores.indexing import IndexReport, index_documents
 from langchain_custom_agents.vectorstores.opening import open_store
 from langchain_custom_agents.vectorstores.records import FolderRecordManager
-from tests.integration_tests.vectorstores.moves import counted, pages, the_drama
+from tests.integration_tests.vectorstores.moves import (
+    copying_goes_on,
+    counted,
+    pages,
+    the_command_line_reads,
+    the_drama,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -57,3 +63,13 @@ def test_indexing_touches_what_changed(server: str, tmp_path: Path) -> None:
     )
     found = {document.page_content for document in store.similarity_search("one", k=9)}
     assert found == {"one", "three", "four"}
+
+
+def test_an_interrupted_copy_goes_on(server: str) -> None:
+    """A copy to PostgreSQL that was stopped goes on where it was, and says how far it is."""
+    copying_goes_on(f"{server}&table=broken_off")
+
+
+def test_the_command_line_reads_it(server: str) -> None:
+    """`lca search` and `lca ask` read PostgreSQL by its address."""
+    the_command_line_reads(f"{server}&table=command_line")
