@@ -178,6 +178,8 @@ def check(folder: str, allowed: list[dict[str, str]]) -> dict[str, str]:
 
 def kill_runs(runs: int, seed: int) -> int:
     """Kill a writer so many times; return how many operations were acknowledged in all."""
+    import faiss  # noqa: F401 - once, and not in every process that is forked
+
     rng = random.Random(seed)
     acknowledged = 0
     folder, state = "", {}
