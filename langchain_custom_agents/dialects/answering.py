@@ -18,7 +18,7 @@ from langchain_custom_agents.dialects.json_blob import JsonBlob
 from langchain_custom_agents.dialects.labelled import LabelledDialect
 from langchain_custom_agents.dialects.lenient_json import is_plain
 from langchain_custom_agents.dialects.moves import Answer
-from langchain_custom_agents.dialects.unwrapping import REASONING, TEMPLATE
+from langchain_custom_agents.dialects.unwrapping import AROUND, REASONING, TEMPLATE, unwrap
 
 # What may stand before an answer without making it doubtful.
 _HARMLESS = frozenset((REASONING, TEMPLATE))
@@ -83,8 +83,11 @@ class AnswerReader:
             # An opening that was looked at before has not become one.
             if found.end() <= before:
                 continue
-            reading = self._dialect.read(self._said[: found.end()] + "x" + self._closing)
-            certain = isinstance(self._dialect, JsonBlob) or _HARMLESS.issuperset(reading.repairs)
+            said = self._said[: found.end()]
+            reading = self._dialect.read(said + "x" + self._closing)
+            # What stands around a whole reply is known at its end.
+            plain = _HARMLESS.issuperset(reading.repairs) and not AROUND.match(unwrap(said).body)
+            certain = isinstance(self._dialect, JsonBlob) or plain
             if reading.move == Answer("x") and certain:
                 self._content = _content_of(self._dialect)
                 return self._said[found.end() :]

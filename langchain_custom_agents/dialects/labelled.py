@@ -27,6 +27,7 @@ from langchain_custom_agents.dialects.phrases import IN_CHINESE, IN_ENGLISH, IN_
 from langchain_custom_agents.dialects.recovery import recover
 from langchain_custom_agents.dialects.segments import Words, introduces_example
 from langchain_custom_agents.dialects.toolbox import Toolbox
+from langchain_custom_agents.dialects.unwrapping import AROUND
 
 # A tool name in quotes, brackets or markdown is somebody's mark-up around a name.
 _MARKUP = "`*_\"'“”「」[](){}<>:："
@@ -134,12 +135,21 @@ class LabelledDialect(Dialect):
         content = escape_fences(tidy(thought))
         # What comes after such a thought would be taken as the example.
         mark = "\\" if introduces_example(content.rstrip("\\")) else ""
-        return f"{self.thought} {self.escape(content + mark)}".rstrip()
+        escaped = self.escape(content + mark)
+        lead = "\\" if self._is_quoted_step(escaped.lstrip("\\")) else ""
+        return f"{self.thought} {lead}{escaped}".rstrip()
+
+    def _is_quoted_step(self, content: str) -> bool:
+        """Tell whether content looks like a whole reply in quotation marks or in a tag."""
+        around = AROUND.match(content)
+        return around is not None and self.form.is_in(content[around.end() :])
 
     def _match_thought(self, written: str) -> str | None:
         content = tidy(written)
-        if self.form.is_in(content):
+        if self.form.is_in(content) or self._is_quoted_step(content):
             return None
+        if content.startswith("\\") and self._is_quoted_step(content.lstrip("\\")):
+            content = content[1:]
         content = self.unescape(content)
         if introduces_example(content.rstrip("\\")):
             if not content.endswith("\\"):

@@ -91,6 +91,8 @@ _NO_TOOL = re.compile(
     r"(?:No\b|いいえ|否|不)[.。]?\s{1,9}(?=\S)",
     re.IGNORECASE,
 )
+# A line break as it is written in JSON or in HTML.
+_BREAK = re.compile(r"[ \t]{0,3}(?:(?<!\\)\\n(?![a-z])|<br\s?/?>)[ \t]{0,3}")
 _BLOB_LEAD = re.compile(
     r"\s{0,99}(?:\([^)\n]{0,200}\)\s{0,9})?(?:(?:```|~~~)[\w+#.\-]{0,20}\s{0,9})?"
 )
@@ -625,7 +627,9 @@ class _Reader:
         if lines and all(line.lstrip().startswith(">") for line in lines):
             self.repairs.append(QUOTATION)
             return "\n".join(re.sub(r"\A\s{0,8}>[ \t]?", "", line) for line in body.split("\n"))
-        acts = [label for label in segments.fenced if label.role in ("action", "answer")]
+        acts = [
+            label for label in segments.fenced if label.role in ("action", "answer", "follow_up")
+        ]
         if acts:
             fence = segments.in_fence(acts[0].start)
             if (
@@ -648,19 +652,10 @@ class _Reader:
             segments.words.spelled.get("input", ("Action Input",))[0],
         )
         answer = segments.words.spelled.get("answer", ("Final Answer",))[0]
-        actions, inputs, answers = (
-            segments.words.any_of(role) for role in ("action", "input", "answer")
-        )
-        bold = r"[*_#\- \t]{0,6}"
-        pair = re.search(
-            rf"^{bold}(?:{actions})[*_]{{0,2}}[ \t]{{1,3}}(?P<name>[^\n:：]{{1,64}})\n{{1,2}}"
-            rf"{bold}(?:{inputs})[*_]{{0,2}}[ \t]{{1,3}}",
-            body,
-            re.MULTILINE | re.IGNORECASE,
-        )
-        if pair and segments.in_fence(pair.start()) is None:
+        respelled = segments.words.respelled(body, led)
+        if respelled is not None and not segments.fences:
             self.repairs.append(LABELS)
-            return f"{body[: pair.start()]}{action}: {pair['name']}\n{given}: {body[pair.end() :]}"
+            return respelled
         if led:
             weak = _WEAK_ACT.search(body)
             if weak and segments.in_fence(weak.start()) is None:
@@ -668,14 +663,13 @@ class _Reader:
                 return (
                     f"{body[: weak.start()]}{action}: {weak['name']}\n{given}: {body[weak.end() :]}"
                 )
-            for pattern in (
-                re.compile(rf"^{bold}(?:{answers})[*_]{{0,2}}[ \t]{{1,3}}(?=\S)", re.MULTILINE),
-                _WEAK_ANSWER,
-            ):
-                weak = pattern.search(body)
-                if weak and segments.in_fence(weak.start()) is None:
-                    self.repairs.append(WEAK)
-                    return f"{body[: weak.start()]}{answer}: {body[weak.end() :]}"
+            weak = _WEAK_ANSWER.search(body)
+            if weak and segments.in_fence(weak.start()) is None:
+                self.repairs.append(WEAK)
+                return f"{body[: weak.start()]}{answer}: {body[weak.end() :]}"
+        if "\n" not in body and _BREAK.search(body):
+            self.repairs.append(ONE_LINE)
+            return _BREAK.sub("\n", body)
         unfolded = segments.words.unfolded(body, led)
         if unfolded is not None:
             self.repairs.append(ONE_LINE)
@@ -785,7 +779,9 @@ class _Reader:
         """Say why no step can be read."""
         if self.example:
             return Misreading(self.words, self.say.quoted)
-        like_data = re.match(r"[\[{<`~]|[\w.]{1,80}[\[(][^\n]{0,999}[\])]\Z", body)
+        like_data = re.match(
+            r"[\[{<`~]|\"[^\"\n]{1,40}\"\s{0,9}:|[\w.]{1,80}[\[(][^\n]{0,999}[\])]\Z", body
+        )
         if not may_be_answer or like_data or self.dialect.form.is_in(body):
             return Misreading(self.words, self.say.no_form)
         if self.dialect.form.is_escaped_in(body):

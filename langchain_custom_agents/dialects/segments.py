@@ -82,15 +82,86 @@ class Words:
                 return f"{before}\n{later.sub(chr(10), rest)}"
         return None
 
+    def respelled(self, text: str, led: bool) -> str | None:
+        """Return a text with its labels spelled, where they are dressed up or lack their colons.
+
+        Args:
+            text: The text.
+            led: Whether a label of a thought leads the step.
+
+        Returns:
+            The text; None if it has no such labels of a step.
+        """
+        dressed, closing, bare = self._undressed
+        roles = set()
+
+        def spell(found: re.Match[str]) -> str:
+            role = self.roles[plain_word(found["dressed"] or found["dashed"])]
+            roles.add(role)
+            return f"{self.spelled[role][0]}: "
+
+        spelled = dressed.sub(spell, closing.sub("\n", text) if "</" in text else text)
+        if roles & {"action", "answer", "follow_up"}:
+            return spelled
+        found = bare.search(text)
+        if found is None:
+            return None
+        leads = led or re.match(rf"\s{{0,9}}(?:{self.any_of('thought')})[ \t]", text)
+        if not leads and (found["led"] or found["asked"]):
+            return None
+        role = "follow_up" if found["asked"] else "action"
+        role = "answer" if found["answer"] or found["led"] else role
+        rest = text[found.end() :]
+        if found["action"]:
+            rest = re.sub(
+                rf"\n[*_#\- \t]{{0,6}}(?:{self.any_of('input')})[*_]{{0,2}}[ \t]{{1,3}}",
+                f"\n{self.spelled['input'][0]}: ",
+                rest,
+                count=1,
+                flags=re.IGNORECASE,
+            )
+        return f"{text[: found.start()]}{self.spelled[role][0]}: {rest}"
+
+    @cached_property
+    def _undressed(self) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+        """Labels in brackets, tags or quotation marks; the ends of tags; labels without colons."""
+        word = self.any_of("thought", "action", "input", "observation", "answer", "follow_up")
+        actions, inputs, answers, asks = map(
+            self.any_of, ("action", "input", "answer", "follow_up")
+        )
+        full = words_pattern({self.spelled["answer"][0], "Final Answer"} - {"AI"})
+        marks = r"[*_#\- \t]{0,6}"
+        flags = re.MULTILINE | re.IGNORECASE
+        return (
+            re.compile(
+                rf"^[ \t]{{0,8}}(?:[\[(<【](?P<dressed>{word})[\])>】][ \t]?[:：]?"
+                rf"|(?P<dashed>{word})[ \t]{{1,3}}(?:[=\-]?>|[=\-–—→]))[ \t]{{0,9}}",
+                flags,
+            ),
+            re.compile(rf"</(?:{word})>", flags),
+            re.compile(
+                rf"^(?:{marks}(?P<action>(?i:{actions})[*_]{{0,2}}[ \t]{{1,3}}"
+                rf"(?=[^\n:：]{{1,64}}\n{{1,2}}{marks}(?i:{inputs})[*_]{{0,2}}[ \t]{{1,3}}))"
+                rf"|(?P<call>(?:{actions})[ \t]{{1,3}})"
+                rf"(?=[^\n:：\[\]]{{1,64}}\[[^\n]{{0,999}}\][ \t.]{{0,9}}$)"
+                rf"|(?P<answer>(?:{full})(?:[ \t]is)?[ \t]{{1,3}})(?=[^a-z\s])"
+                rf"|{marks}(?P<led>(?:{answers})[*_]{{0,2}}[ \t]{{1,3}})(?=\S)"
+                rf"|(?P<asked>(?:{asks})[ \t]{{1,3}})(?=\S))",
+                re.MULTILINE,
+            ),
+        )
+
     @cached_property
     def _folded(self) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
         action, given, answer = self.any_of("action"), self.any_of("input"), self.any_of("answer")
+        asks = self.any_of("follow_up")
         act = rf"(?:{action})\s?\d{{0,3}}[:：]\s{{0,3}}[^\n:：\[\]]{{1,64}}?"
         later = self.any_of("observation", "thought", "question")
         return (
             re.compile(
                 rf"(?P<before>\S)[ \t]{{1,9}}"
-                rf"(?=(?:{answer})\s?[:：]|{act}(?:[ \t]{{1,9}}(?:{given})\s?[:：]|\[|(?<=\w)\())"
+                rf"(?=(?:{answer}|{asks})\s?[:：]|(?:{action})\s?[:：]\s{{0,3}}(?:```\w{{0,9}}\s{{0,3}})?\{{"
+                rf"|{act}(?:[ \t]{{1,9}}(?:{given})\s?[:：]|\[|(?<=\w)\())"
             ),
             re.compile(rf"[ \t]{{1,9}}(?=(?:{given})\s?[:：])"),
             re.compile(rf"[ \t]{{1,9}}(?=(?:{later})\s?\d{{0,3}}[:：])"),

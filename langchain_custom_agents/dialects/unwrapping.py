@@ -7,6 +7,7 @@ from langchain_custom_agents.dialects.form import CLOSING, ENDINGS, OPENING
 
 REASONING = "A reasoning block was taken as the thought."
 INSIDE = "The step was read inside a reasoning block."
+MARKS = "Marks around the whole reply were removed."
 TEMPLATE = "Tokens of a chat template were removed."
 
 _TAG = re.compile(rf"(?<!\\)(?:(?P<open>{OPENING})|(?P<close>{CLOSING}))", re.IGNORECASE)
@@ -25,6 +26,15 @@ _CHANNEL = re.compile(
 )
 _CHANNEL_END = re.compile(r"<\|(?:end|call|return|start)\|>", re.IGNORECASE)
 _RECIPIENT = re.compile(r"to=([\w.\-]{1,80})")
+
+
+# How quotation marks, rules and tags around a whole reply begin.
+AROUND = re.compile(
+    r"(?:(?P<mark>\"{3}|'{3}|[\"']|(?:---+|\*\*\*+|===+)(?=\n))|“|<(?P<tag>[A-Za-z]\w{0,20})>)\s{0,9}"
+)
+_NO_WRAPPING = frozenset(
+    ("tool", "tool_input", "tool_call", "tool_calls", "answer", "final_answer", "action", "thought")
+)
 
 
 @dataclass(frozen=True)
@@ -74,8 +84,17 @@ def unwrap(words: str) -> Unwrapped:
             break
         body = body[found.end() :]
         break
+    body = body.strip()
+    around = AROUND.match(body)
+    if around is not None:
+        tag, mark = around["tag"], around["mark"] or "”"
+        end = f"</{tag}>" if tag else mark
+        inner = body[around.end() : -len(end)].strip()
+        if body.endswith(end) and "\n" in inner and (tag or "").casefold() not in _NO_WRAPPING:
+            body = inner
+            repairs.append(MARKS)
     return Unwrapped(
-        body.strip(), reasoning.strip(), tail.strip(), tuple(dict.fromkeys(repairs)), "", inside
+        body, reasoning.strip(), tail.strip(), tuple(dict.fromkeys(repairs)), "", inside
     )
 
 
