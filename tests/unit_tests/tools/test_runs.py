@@ -17,7 +17,13 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
-from langchain_custom_agents import AgentExecutor, ReActAgent, TextDocstore, docstore_tools
+from langchain_custom_agents import (
+    AgentExecutor,
+    ReActAgent,
+    TextDocstore,
+    docstore_tools,
+    with_tool_calling,
+)
 from langchain_custom_agents.dialects import Bracketed
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
 from langchain_custom_agents.tools import _pages
@@ -110,6 +116,11 @@ def graph(tools, n):
     return create_agent(ScriptedChatModel(calls(n)), tools)
 
 
+def text(tools, n):
+    """The same with a text model."""
+    return create_agent(with_tool_calling(ScriptedLLM(script(n)), Bracketed()), tools)
+
+
 def looked_up(result):
     """The last observation of a run, whoever made it."""
     if "messages" in result:
@@ -119,7 +130,11 @@ def looked_up(result):
 
 def asked(make):
     """The input that an agent takes."""
-    return {"messages": [HumanMessage("What is the secret?")]} if make is graph else {"input": "?"}
+    return (
+        {"messages": [HumanMessage("What is the secret?")]}
+        if make in (graph, text)
+        else {"input": "?"}
+    )
 
 
 def secret(n):
@@ -127,7 +142,7 @@ def secret(n):
     return f"(Result 1/1) The secret of {n} is s{n}."
 
 
-@pytest.mark.parametrize("make", [stock, ours, graph])
+@pytest.mark.parametrize("make", [stock, ours, graph, text])
 def test_fifty_runs_in_threads_keep_their_pages(make):
     """Fifty runs that have all searched before any looks up find their own secrets."""
     tools = docstore_tools(MeetingStore(RUNS), lookup_tokens=0)
@@ -141,7 +156,7 @@ def test_fifty_runs_in_threads_keep_their_pages(make):
     assert found == [secret(n) for n in range(RUNS)]
 
 
-@pytest.mark.parametrize("make", [stock, ours, graph])
+@pytest.mark.parametrize("make", [stock, ours, graph, text])
 async def test_fifty_runs_in_asyncio_keep_their_pages(make):
     """The same in fifty tasks of one event loop."""
     tools = docstore_tools(MeetingStore(RUNS), lookup_tokens=0)
