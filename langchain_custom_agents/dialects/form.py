@@ -217,16 +217,18 @@ class Form:
         closers: list[str] = []
         for found in self._within.finditer(text, start, end):
             mark, at = found[0], found.start()
-            before, after = text[max(start, at - 9) : at].rstrip()[-1:], text[at + 1 : at + 2]
             if mark[0] == "\\":
                 continue
-            if closers and mark == closers[-1] and not (mark == "'" and after.isalnum()):
+            in_word = mark == "'" and text[at + 1 : at + 2].isalnum()
+            if closers and mark == closers[-1] and not in_word:
                 closers.pop()
             elif mark in _PAIRS:
                 if mark != "'" or not text[at - 1].isalnum():
                     closers.append(_PAIRS[mark])
-            elif len(mark) > 1 and not closers and before and before not in _GOES_ON:
-                return at
+            elif len(mark) > 1 and not closers:
+                before = text[max(start, at - 9) : at].rstrip()[-1:]
+                if before and before not in _GOES_ON:
+                    return at
         return None
 
     def escape_within(self, content: str) -> str:

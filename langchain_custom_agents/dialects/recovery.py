@@ -427,7 +427,8 @@ class _Reader:
                 self.repairs.append("The input stood beside the tool's name.")
                 return Call(tool, f"{given}\n{below}".strip(), written=True)
         if "[" in line or "(" in line.strip(")"):
-            opened = calls.in_brackets(line + "]") or calls.in_expression(line + '")')
+            begun = line[:400]
+            opened = calls.in_brackets(begun + "]") or calls.in_expression(begun + '")')
             if opened is not None and resolve(line, self.toolbox) is None:
                 self.refuse(self.say.cut_off)
         return Call(line, NotGiven)
