@@ -186,6 +186,32 @@ def test_every_page_is_in_the_navigation() -> None:
     assert sorted(listed) == sorted(pages)
 
 
+def public_names() -> list[str]:
+    """Return where each public name of the package and of its parts lives."""
+    parts = [langchain_custom_agents]
+    for name in ("dialects", "models", "offline", "records", "testing"):
+        parts.append(importlib.import_module(f"langchain_custom_agents.{name}"))
+    found = []
+    for part in parts:
+        for name in getattr(part, "__all__", ()):
+            value = getattr(part, name)
+            home = getattr(value, "__module__", None)
+            if home is None or not str(home).startswith("langchain_custom_agents"):
+                home = part.__name__
+            found.append(f"{home}.{name}")
+    return sorted({name for name in found if not name.endswith(("__version__", ".AgentType"))})
+
+
+@pytest.mark.parametrize("name", public_names())
+def test_the_reference_has_every_public_name(name: str) -> None:
+    """What can be imported from the package or a part of it stands in the reference."""
+    page = (ROOT / "docs/reference.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^::: (\S+)$", page, re.MULTILINE)
+    module = name.rpartition(".")[0]
+
+    assert any(entry in (name, module, module.rpartition(".")[0]) for entry in listed)
+
+
 # The migration page.
 
 
