@@ -69,10 +69,11 @@ class Listener:
 
     def again(self) -> None:
         """Note that the model is asked again."""
-        dialect = self._turn.scribe.dialect
-        self._thoughts = ThoughtReader(dialect)
+        dialect = self._turn.read_in
+        self._thoughts = None if dialect is None else ThoughtReader(dialect)
         # Where a tool must be called there is no answer.
-        self._answers = None if self._turn.forced else AnswerReader(dialect)
+        forced = self._turn.forced
+        self._answers = None if dialect is None or forced else AnswerReader(dialect)
         self._thought, self._answer, self._held = "", "", ""
         self._pieces: list[str] = []
 
@@ -94,7 +95,7 @@ class Listener:
         piece = self._until_stop(piece)
         if not self._turn.formed:
             return self._chunk("", piece)
-        thought = "" if self._answer else self._thoughts.feed(piece)
+        thought = "" if self._answer or self._thoughts is None else self._thoughts.feed(piece)
         answer = self._answers.feed(piece) if self._answers is not None else ""
         return self._chunk(thought, answer)
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from langchain_core.messages import (
     AIMessage,
@@ -84,7 +84,7 @@ class Conversation(PromptValue):
 
 
 @dataclass(frozen=True)
-class _Told:
+class Told:
     """What stands in a conversation beside the model's steps."""
 
     role: str
@@ -93,12 +93,20 @@ class _Told:
 
 
 @dataclass(frozen=True)
-class _Step:
-    """One step of the model, with what followed; an answer has no observation."""
+class Step:
+    """One step of the model, with what followed; an answer has no observation.
+
+    Args:
+        thought: The thought.
+        move: What was done; a misreading, if the words were corrected.
+        observation: What came of it.
+        words: What the model said, as far as it is known.
+    """
 
     thought: str
     move: Move
     observation: str | None = None
+    words: str | None = None
 
 
 @dataclass(frozen=True)
@@ -121,8 +129,16 @@ class Scribe:
         Thought:
     """
 
+    # Whether the form is asked for although no tool plays a part.
+    always: ClassVar[bool] = False
+
     dialect: Dialect
     introduction: str | None = None
+
+    @property
+    def read_in(self) -> Dialect | None:
+        """The dialect in which replies are read; None where somebody's own parser reads them."""
+        return self.dialect
 
     @property
     def stop(self) -> tuple[str, ...]:
@@ -160,15 +176,10 @@ class Scribe:
         Raises:
             ValueError: If a message holds anything but text.
         """
-        entries = [*_entries(messages, tools), *_corrections(corrected)]
-        lead = 0
-        while lead < len(entries) and getattr(entries[lead], "role", "") == "system":
-            lead += 1
-        opening = [entry.text for entry in entries[:lead] if isinstance(entry, _Told)]
-        head = "\n\n".join(part for part in (*opening, self.head(tools, forced)) if part)
+        opening, entries = entries_of(messages, tools, corrected)
+        head = "\n\n".join(part for part in (opening, self.head(tools, forced)) if part)
         return Conversation(
-            text=self._as_text(head, entries[lead:]),
-            messages=self._as_messages(head, entries[lead:]),
+            text=self._as_text(head, entries), messages=self._as_messages(head, entries)
         )
 
     def head(self, tools: Toolbox, forced: bool) -> str:
@@ -184,10 +195,10 @@ class Scribe:
         parts.append(say.begin)
         return "\n\n".join(part for part in parts if part)
 
-    def _as_text(self, head: str, entries: Iterable[_Told | _Step]) -> str:
+    def _as_text(self, head: str, entries: Iterable[Told | Step]) -> str:
         dialect, parts = self.dialect, [head]
         for entry in entries:
-            if isinstance(entry, _Step):
+            if isinstance(entry, Step):
                 parts.append("\n" + dialect.write(entry.thought, entry.move))
                 if entry.observation is not None:
                     parts.append("\n" + dialect.observe(entry.observation))
@@ -200,11 +211,11 @@ class Scribe:
                 parts.append("\n\n" + entry.text)
         return "".join(parts) + "\n" + dialect.cue
 
-    def _as_messages(self, head: str, entries: Iterable[_Told | _Step]) -> list[BaseMessage]:
+    def _as_messages(self, head: str, entries: Iterable[Told | Step]) -> list[BaseMessage]:
         dialect = self.dialect
         turns: list[BaseMessage] = [SystemMessage(head)] if head else []
         for entry in entries:
-            if isinstance(entry, _Step):
+            if isinstance(entry, Step):
                 turns.append(AIMessage(dialect.write(entry.thought, entry.move)))
                 if entry.observation is not None:
                     turns.append(HumanMessage(dialect.observe(entry.observation)))
@@ -266,7 +277,23 @@ def text_of(message: BaseMessage) -> str:
     return "".join(parts)
 
 
-def _entries(messages: Sequence[BaseMessage], tools: Toolbox) -> Iterator[_Told | _Step]:
+def entries_of(
+    messages: Sequence[BaseMessage], tools: Toolbox, corrected: Iterable[Mapping[str, str]]
+) -> tuple[str, list[Told | Step]]:
+    """Return what the system says at first, and what follows it.
+
+    Raises:
+        ValueError: If a message holds anything but text.
+    """
+    entries = [*_entries(messages, tools), *_corrections(corrected)]
+    lead = 0
+    while lead < len(entries) and getattr(entries[lead], "role", "") == "system":
+        lead += 1
+    opening = [entry.text for entry in entries[:lead] if isinstance(entry, Told)]
+    return "\n\n".join(opening), entries[lead:]
+
+
+def _entries(messages: Sequence[BaseMessage], tools: Toolbox) -> Iterator[Told | Step]:
     """Go through a conversation: each call of the model with its result."""
     at = 0
     while at < len(messages):
@@ -282,22 +309,23 @@ def _entries(messages: Sequence[BaseMessage], tools: Toolbox) -> Iterator[_Told 
             yield from _corrections(read.get("misread", ()))
             text = text_of(message)
             if text.strip():
-                yield _Step(read.get("thought", ""), Answer(text))
+                yield Step(read.get("thought", ""), Answer(text))
         elif isinstance(message, ToolMessage | FunctionMessage):
-            yield _Told("observation", text_of(message))
+            yield Told("observation", text_of(message))
         elif role in ("system", "developer"):
-            yield _Told("system", text_of(message))
+            yield Told("system", text_of(message))
         else:
-            yield _Told("human", text_of(message), message.name)
+            yield Told("human", text_of(message), message.name)
 
 
 def _calls(
     message: AIMessage, answers: Sequence[BaseMessage], tools: Toolbox
-) -> Iterator[_Told | _Step]:
+) -> Iterator[Told | Step]:
     """Write the calls of one message and their results as one step after the other."""
     read = message.response_metadata.get(READING) or {}
     yield from _corrections(read.get("misread", ()))
     thought = read.get("thought", text_of(message))
+    words = read.get("words")
     left = [answer for answer in answers if isinstance(answer, ToolMessage)]
     known = {call["id"] for call in message.tool_calls}
     for call in message.tool_calls:
@@ -307,15 +335,15 @@ def _calls(
         observation = UNANSWERED if own is None else text_of(own)
         left = [answer for answer in left if answer is not own]
         action = Action(call["name"], _as_input(call["args"], tools.get(call["name"])))
-        yield _Step(thought, action, observation)
-        thought = ""
+        yield Step(thought, action, observation, words)
+        thought, words = "", None
     for answer in left:
-        yield _Told("observation", text_of(answer))
+        yield Told("observation", text_of(answer))
 
 
-def _corrections(corrected: Iterable[Mapping[str, str]]) -> Iterator[_Step]:
+def _corrections(corrected: Iterable[Mapping[str, str]]) -> Iterator[Step]:
     for each in corrected:
-        yield _Step("", Misreading(each["words"], each["reason"]), each["correction"])
+        yield Step("", Misreading(each["words"], each["reason"]), each["correction"])
 
 
 def _merged(turns: Iterable[BaseMessage]) -> list[BaseMessage]:

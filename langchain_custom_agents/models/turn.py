@@ -75,7 +75,6 @@ class Turn:
         stop: The caller's own stop sequences.
         reasks: How often a misread model is corrected.
         unreadable: What becomes of words that cannot be read after that.
-        always_formed: Whether the form is asked for although no tool plays a part.
     """
 
     scribe: Scribe
@@ -85,17 +84,16 @@ class Turn:
     stop: tuple[str, ...] = ()
     reasks: int = 2
     unreadable: Unreadable = "raise"
-    always_formed: bool = False
 
     @property
     def formed(self) -> bool:
         """Whether the reply is to be in the written form: tools play a part."""
-        return self.always_formed or bool(self.tools) or not is_plain(self.messages)
+        return self.scribe.always or bool(self.tools) or not is_plain(self.messages)
 
     @property
     def read_in(self) -> Dialect | None:
         """The dialect in which the reply is read; None if it is taken as it is."""
-        return self.scribe.dialect if self.formed else None
+        return self.scribe.read_in if self.formed else None
 
     def asking(self) -> Generator[Ask, str, AIMessage]:
         """Ask for words until they can be read.

@@ -51,6 +51,12 @@ PUBLIC = {
         "ToolSpec",
         "Toolbox",
     },
+    "langchain_custom_agents.models": {
+        "ToolCallingModel",
+        "UnreadableReplyError",
+        "as_model",
+        "with_tool_calling",
+    },
     "langchain_custom_agents.testing": {"DialectLaws", "ScriptedChatModel", "ScriptedLLM"},
     "langchain_custom_agents.offline": {
         "ExtractiveChatModel",
