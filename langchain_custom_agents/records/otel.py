@@ -5,7 +5,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from langchain_custom_agents.records.messages import as_json, as_text
-from langchain_custom_agents.records.record import CallRecord, RunRecord, StepRecord
+from langchain_custom_agents.records.record import CallRecord, RunRecord, StepRecord, ToolRecord
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
@@ -86,17 +86,23 @@ def _of_run(record: RunRecord) -> dict[str, Any]:
         "gen_ai.usage.output_tokens": used.written,
         "gen_ai.input.messages": as_json([_message("user", record.question)]),
         "gen_ai.output.messages": _output(record.answer, "stop"),
-        "gen_ai.tool.definitions": as_json(
-            [{"type": "function", **tool.model_dump()} for tool in record.tools]
-        ),
+        "gen_ai.tool.definitions": as_json([_definition(tool) for tool in record.tools]),
         f"{SYSTEM}.dialect": record.dialect,
         f"{SYSTEM}.ended": record.ended,
         f"{SYSTEM}.why": record.why,
     }
 
 
+def _definition(tool: ToolRecord) -> dict[str, Any]:
+    about: dict[str, Any] = {"type": "function", "name": tool.name, "description": tool.description}
+    if tool.args is not None:
+        about["parameters"] = {"type": "object", "properties": tool.args}
+    return about
+
+
 def _of_step(step: StepRecord) -> dict[str, Any]:
     chats = not isinstance(step.prompt, str)
+    reason = "tool_call" if step.tool_calls else "stop"
     return {
         "gen_ai.operation.name": "chat" if chats else "text_completion",
         "gen_ai.provider.name": SYSTEM,
@@ -104,9 +110,8 @@ def _of_step(step: StepRecord) -> dict[str, Any]:
         "gen_ai.usage.input_tokens": step.tokens.read,
         "gen_ai.usage.output_tokens": step.tokens.written,
         "gen_ai.input.messages": as_json(_messages(step.prompt)),
-        "gen_ai.output.messages": _output(
-            step.raw, "tool_call" if step.tool_calls else "stop", step.tool_calls
-        ),
+        "gen_ai.output.messages": _output(step.raw, reason, step.tool_calls),
+        "gen_ai.response.finish_reasons": None if step.raw is None else (reason,),
         f"{SYSTEM}.tokens_counted": step.tokens.counted,
         f"{SYSTEM}.cut": step.cut,
         f"{SYSTEM}.repairs": tuple(step.repairs) or None,

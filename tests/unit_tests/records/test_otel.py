@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from langchain_custom_agents.records import RunRecord
+from langchain_custom_agents.records import RunRecord, ToolRecord
 from langchain_custom_agents.records.otel import export
 from tests.unit_tests.records.runs import failed_run, hostile_run, long_run
 
@@ -45,6 +45,32 @@ def test_the_names_are_the_conventions() -> None:
     assert called.name == "execute_tool Search"
     assert called.attributes["gen_ai.tool.call.arguments"] == "Kyoto"
     assert called.attributes["gen_ai.tool.call.result"] == record.calls[0].observation
+
+
+def test_every_name_is_one_of_the_conventions() -> None:
+    """Whatever we call `gen_ai` is in OpenTelemetry's own list of names, and not deprecated."""
+    named = pytest.importorskip("opentelemetry.semconv._incubating.attributes.gen_ai_attributes")
+    known = {value for name, value in vars(named).items() if name.startswith("GEN_AI_")}
+    old = {named.GEN_AI_SYSTEM, named.GEN_AI_PROMPT, named.GEN_AI_COMPLETION}
+    used = {key for span in spans(long_run()) for key in span.attributes if key.startswith("gen")}
+
+    assert used <= known - old
+
+
+def test_tools_are_defined_as_the_conventions_say() -> None:
+    """A tool's definition has its name, its description and a JSON schema of its parameters."""
+    args = {"query": {"type": "string"}}
+    record = long_run().model_copy(update={"tools": [ToolRecord(name="Search", args=args)]})
+    *_, run = spans(record)
+
+    assert json.loads(run.attributes["gen_ai.tool.definitions"]) == [
+        {
+            "type": "function",
+            "name": "Search",
+            "description": "",
+            "parameters": {"type": "object", "properties": args},
+        }
+    ]
 
 
 def test_failures_are_errors() -> None:
