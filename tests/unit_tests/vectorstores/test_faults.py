@@ -15,8 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import faiss
 import numpy as np
 import pytest
+from langchain_community.docstore.in_memory import InMemoryDocstore
 from langchain_community.vectorstores import FAISS
 from langchain_community.vectorstores.utils import DistanceStrategy
 from langchain_core.documents import Document
@@ -268,6 +270,22 @@ def test_a_better_score_is_sometimes_lower() -> None:
     ours_alone_passes(check)
 
 
+def test_a_threshold_runs_both_ways() -> None:
+    """A threshold keeps the same documents whichever scores are asked for: the better ones."""
+    store = FAISSStore.from_texts(["1 0", "0 1", "-1 0"], Numbers(), search_type="dense")
+    for search in (
+        store.similarity_search_with_score,
+        store.similarity_search_with_relevance_scores,
+    ):
+        found = search("1 0", k=3, score_threshold=0.5)
+        assert [document.page_content for document, _ in found] == ["1 0"]
+    theirs = FAISS.from_texts(["1 0", "0 1", "-1 0"], Numbers())
+    kept = theirs.similarity_search_with_score("1 0", k=3, score_threshold=3.0)
+    assert [document.page_content for document, _ in kept] == ["1 0", "0 1"]  # at most 3
+    kept = theirs.similarity_search_with_relevance_scores("1 0", k=3, score_threshold=-1.0)
+    assert [document.page_content for document, _ in kept] == ["1 0", "0 1"]  # at least -1
+
+
 def test_scores_are_not_json() -> None:
     """A score is a Python float."""
 
@@ -358,6 +376,21 @@ def test_deleting_a_missing_id_raises() -> None:
         assert [d.page_content for d in store.similarity_search("a")] == ["b"]
 
     ours_alone_passes(check)
+
+
+def test_a_quick_index_cannot_delete() -> None:
+    """Documents go from the quick tier, too; LangChain's graph index refuses."""
+    pairs = [(f"{number} 1", [float(number), 1.0]) for number in range(2_000)]
+    ids = [text for text, _ in pairs]
+    store = FAISSStore(None, metric="l2", tier="codes")
+    store.add_embeddings(pairs, ids=ids)
+    store.delete(["7 1"])
+    assert store.similarity_search_by_vector([7.2, 1.0], k=1)[0].id == "8 1"
+
+    theirs = FAISS(Numbers(), faiss.IndexHNSWFlat(2, 16), InMemoryDocstore(), {})
+    theirs.add_embeddings(pairs, ids=ids)
+    with pytest.raises(RuntimeError, match="remove_ids"):
+        theirs.delete(["7 1"])
 
 
 def test_merging_a_shared_id_breaks_both() -> None:
