@@ -39,6 +39,7 @@ _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 _TEMPLATE = re.compile(r"(?<=[:,\[\s])`([^`]*)`(?=\s{0,99}[,}\]])")
 # A text that swallowed the marks between two others.
 _SWALLOWED = re.compile(r"""["'“”]\s{0,9}:\s{0,9}["'“”]""")
+_EMPTY = re.compile(r"""(["'])\1|“”""")
 _PLAIN = re.compile(r"""[^\\\n"'“”`]{1,20}""")
 _OPERATOR = re.compile(r"[()+*/=]")
 _STRUCTURE = re.compile(r"""["'{}\[\]]|\\.""", re.DOTALL)
@@ -303,6 +304,9 @@ def _repaired(text: str) -> Value | None:
         if not value or not isinstance(value, dict if text.startswith("{") else list):
             continue
         if any(_SWALLOWED.search(leaf) or _is_code(leaf, candidate) for leaf in _texts(value)):
+            continue
+        # A value that is not there is not an empty text.
+        if "" in _texts(value) and not _EMPTY.search(candidate):
             continue
         if _words(json.dumps(value, ensure_ascii=False)) == _words(candidate):
             return Value(value)

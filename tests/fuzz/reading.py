@@ -103,7 +103,7 @@ def check(data: bytes) -> None:
         # A follow-up question is a call of its tool without naming it.
         assert letters(move.tool) in said or "followup" in said or dialect.only_tool, heard
         assert not tools or move.tool in NAMES or not tools.is_complete, heard
-        if isinstance(move.input, str) and "\\u" not in words:
+        if isinstance(move.input, str) and "\\u" not in words and move.input[:1] not in "{[":
             # Escapes of JSON may stand between what was said, and nothing else may.
             marks = iter(said)
             assert all(mark in marks for mark in letters(move.input)), heard
