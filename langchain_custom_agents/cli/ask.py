@@ -1,10 +1,12 @@
 """`lca ask`: a question, answered step by step over a source."""
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from langchain_custom_agents.cli.citing import said_source
 from langchain_custom_agents.cli.names import AGENTS, DIALECTS
 from langchain_custom_agents.cli.sources import (
     Source,
@@ -15,7 +17,10 @@ from langchain_custom_agents.cli.sources import (
 )
 
 if TYPE_CHECKING:
-    from langchain_core.documents import Document
+    from rich.console import Console
+
+    from langchain_custom_agents.agents.executor import AgentExecutor
+    from langchain_custom_agents.cli.steps import Tell
 
 
 class _Words(click.ParamType):  # type: ignore[type-arg]
@@ -33,8 +38,6 @@ class _Words(click.ParamType):  # type: ignore[type-arg]
 
 WORDS = _Words()
 
-_ALSO = ("license", "license_url", "revision")
-
 
 _EXAMPLES = """\b
 Examples:
@@ -42,6 +45,8 @@ Examples:
   lca ask --docs notes/ README.md "Who maintains this?"
   lca ask --wikipedia --language ja --contact me@example.org "夏目漱石の出身地は?"
   lca ask --index my-index --model openai:gpt-4o-mini "What is the notice period?"
+  lca ask --web searxng:https://search.example.org --into pages "Who wrote the first compiler?"
+  lca ask --step "What is Hiroko's father's occupation?"
 """
 
 
@@ -77,6 +82,11 @@ Examples:
 )
 @click.option("--json", "as_object", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the answer only.")
+@click.option(
+    "--step",
+    is_flag=True,
+    help="Stop after every move: look at the prompt, change what comes next, go back.",
+)
 def ask(
     question: str,
     source: SourceOptions,
@@ -86,8 +96,9 @@ def ask(
     max_iterations: int,
     as_object: bool,
     quiet: bool,
+    step: bool,
 ) -> None:
-    """Ask QUESTION over your documents, Wikipedia or an index.
+    """Ask QUESTION over your documents, Wikipedia, an index or the web.
 
     Without a source the five sentences about Hiroko are read; without a model the extractive
     stand-in answers.
@@ -95,8 +106,9 @@ def ask(
     from langchain_custom_agents.cli.show import as_json, console, line
     from langchain_custom_agents.records.visible import visible
 
-    if as_object and quiet:
-        msg = "--json and --quiet say two things about the output: give one of them."
+    forms = [f"--{name}" for name, given in _forms(as_object, quiet, step) if given]
+    if len(forms) > 1:
+        msg = f"{' and '.join(forms)} say two things about the output: give one of them."
         raise click.UsageError(msg)
     screen = console()
 
@@ -105,17 +117,24 @@ def ask(
             screen.print(line(kind, text, language, label))
 
     language = _language(question, source, dialect)
-    answered = _answered(question, source, agent, dialect, model, max_iterations, language, tell)
+    asked = _Asked(question, source, agent, dialect, model, max_iterations, language)
+    answered = asked.stepped(tell, screen) if step else asked.answered(tell)
     if as_object:
         click.echo(as_json(answered))
     elif quiet:
         click.echo(visible(answered["answer"]))
     else:
-        tell("answer", answered["answer"])
+        if not step:  # which has told the answer as its last step
+            tell("answer", answered["answer"])
         for number, found in enumerate(answered["sources"], 1):
             tell("note", said_source(found, number))
-    if answered.get("stopped") and answered["answer"].startswith("Agent stopped"):
+    limit = answered["stopped"] and answered["answer"].startswith("Agent stopped")
+    if limit or answered.get("unfinished"):
         raise click.exceptions.Exit(1)
+
+
+def _forms(as_object: bool, quiet: bool, step: bool) -> tuple[tuple[str, bool], ...]:
+    return ("json", as_object), ("quiet", quiet), ("step", step)
 
 
 def _language(question: str, source: SourceOptions, dialect: str | None) -> str:
@@ -130,89 +149,96 @@ def _language(question: str, source: SourceOptions, dialect: str | None) -> str:
     return language_of(question, default)
 
 
-def _answered(
-    question: str,
-    options: SourceOptions,
-    agent: str | None,
-    dialect: str | None,
-    model: str | None,
-    max_iterations: int,
-    language: str,
-    tell: Any,
-) -> dict[str, Any]:
-    from langchain_custom_agents.agents.executor import AgentExecutor
-    from langchain_custom_agents.agents.types import make_agent
-    from langchain_custom_agents.cli.agents import choose, dialect_named
-    from langchain_custom_agents.cli.errors import using_model
-    from langchain_custom_agents.cli.models import STAND_IN, open_model
-    from langchain_custom_agents.cli.steps import Steps
-    from langchain_custom_agents.dialects import Toolbox
+@dataclass
+class _Asked:
+    """A question, and how it shall be answered."""
 
-    source = open_source(options, question)
-    kind, form = choose(agent, dialect, language, source.agent)
-    llm = open_model(model, tool_calling="functions" in kind)
-    tools = source.tools(kind)
-    tell("note", f"Model: {model or STAND_IN}")
-    tell("note", f"Agent: {kind}{f', {form}' if form else ''}")
-    tell("note", f"Source: {source.name}")
-    tell("question", question)
-    given: dict[str, Any] = {"dialect": dialect_named(form)} if form else {}
-    made = make_agent(kind, llm, tools, **given)
-    steps = Steps(tell, getattr(made, "dialect", None), Toolbox.of(tools))
-    executor = AgentExecutor(
-        agent=made,
-        tools=tools,
-        max_iterations=max_iterations,
-        early_stopping_method="generate",
-    )
-    with using_model(model):
-        result = executor.invoke({"input": question}, {"callbacks": [steps]})
-    return {
-        "question": question,
-        "model": model or STAND_IN,
-        "agent": kind,
-        "dialect": form,
-        "steps": steps.taken,
-        "thought": steps.thought,
-        "answer": str(result["output"]),
-        "stopped": bool(result.get("stopped")),
-        "sources": sources_of(source.found),
-    }
+    question: str
+    options: SourceOptions
+    agent: str | None
+    dialect: str | None
+    model: str | None
+    max_iterations: int
+    language: str
+
+    def answered(self, tell: "Tell") -> dict[str, Any]:
+        """Answer it, telling each step as it happens."""
+        from langchain_custom_agents.cli.errors import using_model
+        from langchain_custom_agents.cli.steps import Steps
+        from langchain_custom_agents.dialects import Toolbox
+
+        source, executor, about = self._opened(tell)
+        tell("question", self.question, None)
+        dialect = getattr(executor._action_agent, "dialect", None)
+        steps = Steps(tell, dialect, Toolbox.of(executor.tools))
+        with using_model(self.model):
+            result = executor.invoke({"input": self.question}, {"callbacks": [steps]})
+        found = [document for _, artifact in result["artifacts"] for document in _flat(artifact)]
+        return {
+            **about,
+            "steps": steps.taken,
+            "thought": steps.thought,
+            "stopped": bool(result.get("stopped")),
+            **source.answered(str(result["output"]), found),
+        }
+
+    def stepped(self, tell: "Tell", screen: "Console") -> dict[str, Any]:
+        """Answer it move by move, as the user goes on."""
+        from langchain_core.documents import Document
+
+        from langchain_custom_agents.cli.errors import using_model
+        from langchain_custom_agents.cli.step import step_through
+        from langchain_custom_agents.records.stepper import Stepper
+
+        source, executor, about = self._opened(tell)
+        with using_model(self.model):
+            record = step_through(Stepper(executor, question={"input": self.question}), screen)
+        found = [
+            Document(held["page_content"], metadata=held["metadata"])
+            for step in record.steps
+            for call in step.calls
+            for held in _flat(call.artifact)
+        ]
+        return {
+            **about,
+            "stopped": record.ended == "stopped",
+            "unfinished": record.ended == "unfinished",
+            **source.answered(record.answer or "", found),
+        }
+
+    def _opened(self, tell: "Tell") -> "tuple[Source, AgentExecutor, dict[str, Any]]":
+        """Open what is needed, and tell what it is."""
+        from langchain_custom_agents.agents.executor import AgentExecutor
+        from langchain_custom_agents.agents.types import make_agent
+        from langchain_custom_agents.cli.agents import choose, dialect_named
+        from langchain_custom_agents.cli.models import STAND_IN, open_model
+
+        source = open_source(self.options, self.question, tell=tell, by_rule=self.model is None)
+        kind, form = choose(self.agent, self.dialect, self.language, source.agent)
+        llm = open_model(self.model, tool_calling="functions" in kind)
+        tools = source.tools(kind)
+        about = {
+            "question": self.question,
+            "model": self.model or STAND_IN,
+            "agent": kind,
+            "dialect": form,
+        }
+        tell("note", f"Model: {about['model']}", None)
+        tell("note", f"Agent: {kind}{f', {form}' if form else ''}", None)
+        tell("note", f"Source: {source.name}", None)
+        given: dict[str, Any] = {"dialect": dialect_named(form)} if form else {}
+        executor = AgentExecutor(
+            agent=make_agent(kind, llm, tools, **given),
+            tools=tools,
+            max_iterations=self.max_iterations,
+            early_stopping_method="generate",
+            return_artifacts=True,
+        )
+        return source, executor, about
 
 
-def about(document: "Document") -> dict[str, Any]:
-    """Return what can be said about where a document comes from."""
-    metadata = document.metadata
-    said: dict[str, Any] = {name: str(metadata.get(name) or "") for name in ("title", "source")}
-    said |= {name: metadata[name] for name in _ALSO if metadata.get(name)}
-    if metadata.get("score") is not None:
-        said["score"] = round(float(metadata["score"]), 4)
-    return said
-
-
-def sources_of(found: "list[Document]") -> list[dict[str, Any]]:
-    """Return where documents come from: each source once, in order, with its best score."""
-    kept: dict[tuple[str, str], dict[str, Any]] = {}
-    for document in found:
-        said = about(document)
-        if not (said["title"] or said["source"]):
-            continue
-        known = kept.setdefault((said["title"], said["source"]), said)
-        if "score" in said:
-            known["score"] = max(said["score"], known.get("score", said["score"]))
-    return list(kept.values())
-
-
-def said_source(found: dict[str, Any], number: int) -> str:
-    """Write a source in one line.
-
-    Example:
-        >>> said_source({"title": "GPL-3", "source": "/gpl.txt", "score": 0.5}, 1)
-        '[1] 0.500 GPL-3, /gpl.txt'
-    """
-    score = f"{found['score']:.3f} " if "score" in found else ""
-    said = ", ".join(str(found[name]) for name in ("title", "source", "license") if found.get(name))
-    return f"[{number}] {score}{said}".rstrip()
-
-
-__all__ = ("Source", "ask", "said_source", "sources_of")
+def _flat(artifact: Any) -> list[Any]:
+    """Return what a tool returned beside its words as a list: one document, several, or none."""
+    if artifact is None:
+        return []
+    return artifact if isinstance(artifact, list) else [artifact]

@@ -4,7 +4,8 @@ import re
 
 import click
 
-from langchain_custom_agents.cli.ask import WORDS, said_source, sources_of
+from langchain_custom_agents.cli.ask import WORDS
+from langchain_custom_agents.cli.citing import said_source, sources_of
 from langchain_custom_agents.cli.errors import Failure
 from langchain_custom_agents.cli.sources import (
     SourceCommand,

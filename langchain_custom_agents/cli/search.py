@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from langchain_custom_agents.cli.ask import WORDS, about, said_source, sources_of
+from langchain_custom_agents.cli.ask import WORDS
+from langchain_custom_agents.cli.citing import about, said_source, sources_of
 from langchain_custom_agents.cli.errors import Failure
 from langchain_custom_agents.cli.sources import (
     Source,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from langchain_custom_agents.cli.citing import sources_of
 from langchain_custom_agents.cli.errors import Failure, first_line, using_model
 
 if TYPE_CHECKING:
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
     from langchain_core.vectorstores import VectorStore
 
+    from langchain_custom_agents.cli.steps import Tell
     from langchain_custom_agents.docstores.base import Docstore
 
 _BATCH = 200
 _BY_PAGES = "react-docstore"
 _BY_PASSAGES = "zero-shot-react-description"
+_ASKING = "self-ask-with-search"
+ONE_TOOL = (_BY_PAGES, _ASKING)
+"""The agent types whose tools have names of their own."""
 
 
 class SourceCommand(click.Command):
@@ -72,15 +77,19 @@ class SourceOptions:
         docs: Files and folders.
         wikipedia: Whether to read Wikipedia, or another MediaWiki.
         language: Wikipedia's language.
-        contact: Whom Wikipedia may contact.
+        contact: Whom Wikipedia and other sites may contact.
         api_url: The api.php of another MediaWiki.
         index: The address of a store.
+        web: The name of a web search.
+        into: The folder in which pages of the web are kept.
+        allow_origin: The origins that may be private.
         embeddings: The name of an embedding model.
         k: How many passages a search shows; None for the source's own number.
     """
 
     NAMES: ClassVar[tuple[str, ...]] = (
-        "docs", "wikipedia", "language", "contact", "api_url", "index", "embeddings", "k",
+        "docs", "wikipedia", "language", "contact", "api_url", "index", "web", "into",
+        "allow_origin", "embeddings", "k",
     )  # fmt: skip
 
     docs: tuple[Path, ...] = ()
@@ -89,6 +98,9 @@ class SourceOptions:
     contact: str | None = None
     api_url: str | None = None
     index: str | None = None
+    web: str | None = None
+    into: Path | None = None
+    allow_origin: tuple[str, ...] = ()
     embeddings: str | None = None
     k: int | None = None
 
@@ -100,15 +112,29 @@ class SourceOptions:
                 ("--docs", self.docs),
                 ("--wikipedia", wiki),
                 ("--index", self.index is not None),
+                ("--web", self.web is not None),
             )
             if given
         ]
         if len(named) > 1:
             msg = f"{' and '.join(named)} name two sources: give one of them."
             raise click.UsageError(msg)
-        if (self.language or self.contact) and not wiki:
-            msg = "--language and --contact are about Wikipedia: give --wikipedia, too."
+        if self.language and not wiki:
+            msg = "--language is about Wikipedia: give --wikipedia, too."
             raise click.UsageError(msg)
+        if self.contact and not (wiki or self.web) and not _from_environment("contact"):
+            msg = "--contact is for sites that are read: give --wikipedia or --web, too."
+            raise click.UsageError(msg)
+        if (self.into or self.allow_origin) and self.web is None:
+            msg = "--into and --allow-origin are about the web: give --web SEARCH, too."
+            raise click.UsageError(msg)
+
+
+def _from_environment(name: str) -> bool:
+    """Say whether an option was not given but found in the environment, which is no mistake."""
+    context = click.get_current_context(silent=True)
+    environment = click.core.ParameterSource.ENVIRONMENT
+    return context is not None and context.get_parameter_source(name) is environment
 
 
 def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -136,7 +162,8 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="EMAIL",
                 envvar="LCA_CONTACT",
                 show_envvar=True,
-                help="Whom Wikipedia may contact about the requests; its rules want one.",
+                help="Whom Wikipedia, whose rules want it, and sites of the web may contact about "
+                "the requests.",
             ),
             click.option(
                 "--api-url", metavar="URL", help="The api.php of another MediaWiki to read."
@@ -145,6 +172,26 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 "--index",
                 metavar="FOLDER|URL",
                 help="A folder made by `lca index`, postgresql://... or milvus:...",
+            ),
+            click.option(
+                "--web",
+                metavar="SEARCH",
+                help="Search the web and read pages: searxng:URL, duckduckgo, tavily, serpapi or "
+                "google; needs the extra web.",
+            ),
+            click.option(
+                "--into",
+                metavar="FOLDER",
+                type=click.Path(path_type=Path),
+                help="Where pages of the web are kept, made if need be. Without: they are "
+                "forgotten at the end.",
+            ),
+            click.option(
+                "--allow-origin",
+                multiple=True,
+                metavar="URL",
+                help="A site that --web may read though it is not on the public internet, such as "
+                "http://wiki.internal:8080; may be repeated.",
             ),
             click.option(
                 "--embeddings",
@@ -198,11 +245,20 @@ class Source:
             Failure: If the source has no pages and the type needs them.
         """
         pages = agent == _BY_PAGES or self.store is None
-        name = "Intermediate Answer" if agent == "self-ask-with-search" else "Search"
+        name = "Intermediate Answer" if agent == _ASKING else "Search"
         tools = self.page_tools() if pages else [self.search_tool()]
         if name == "Search":
             return tools
         return [tools[0].model_copy(update={"name": name})]
+
+    def answered(self, answer: str, found: list[Document]) -> dict[str, Any]:
+        """Return an answer with its sources.
+
+        Args:
+            answer: The answer.
+            found: What the tools found, in order.
+        """
+        return {"answer": answer, "sources": sources_of(found)}
 
     def page_tools(self) -> list[BaseTool]:
         """Make Search and Lookup over the source's pages.
@@ -278,12 +334,20 @@ class _Noting:
         return page
 
 
-def open_source(options: SourceOptions, asked: str = "") -> Source:
+def open_source(
+    options: SourceOptions,
+    asked: str = "",
+    *,
+    tell: Tell = lambda *_: None,
+    by_rule: bool = False,
+) -> Source:
     """Open the source that the user named; without one, the five sentences about Hiroko.
 
     Args:
         options: What the user said.
         asked: The question or the term: the five sentences are in its language.
+        tell: Told what happens while the source is read.
+        by_rule: Whether the stand-in asks, which wants one tool.
 
     Raises:
         Failure: If it cannot be opened.
@@ -294,6 +358,10 @@ def open_source(options: SourceOptions, asked: str = "") -> Source:
         return _wikipedia(options)
     if options.index is not None:
         return _index(options, options.index)
+    if options.web is not None:
+        from langchain_custom_agents.cli.web import open_web
+
+        return open_web(options, options.web, tell, by_rule=by_rule)
     return _drama(options, asked)
 
 

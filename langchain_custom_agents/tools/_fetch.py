@@ -8,6 +8,7 @@ proxy would resolve the name again. A site is asked for one page at a time, as s
 
 import contextlib
 import ipaddress
+import re
 import socket
 import ssl
 import threading
@@ -32,6 +33,7 @@ _ROBOTS_BYTES = 500_000
 _ROBOTS_AGE = 3600.0
 _SITES_KEPT = 1_000
 _PLACES_TRIED = 3
+_PRODUCT = re.compile(r"([A-Za-z][\w.-]*)/\S")
 _GZIP = 31  # zlib's number for it
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _UNICAST = ipaddress.ip_network("2000::/3")  # all that is given out of IPv6, by IANA
@@ -126,7 +128,8 @@ class Fetcher:
 
     Args:
         allow_origins: Origins that may be private, such as "http://wiki.internal:8080".
-        user_agent: Who asks, for the sites.
+        user_agent: Who asks, for the sites: "MyBot/1.0 (me@example.org)", whose name robots.txt
+            may know, or an address to write to alone.
         timeout: How many seconds a page may take in all.
         max_bytes: How large it may be, unpacked.
         obey_robots: Whether robots.txt is asked first.
@@ -134,6 +137,9 @@ class Fetcher:
         transport: What connects, in place of the network.
         clock: What tells the time.
         sleep: What waits where a site asks for time between its pages.
+
+    Raises:
+        ValueError: If an origin is no address.
     """
 
     def __init__(
@@ -149,8 +155,15 @@ class Fetcher:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._allowed = frozenset(map(origin_of, allow_origins))
-        self._agent = user_agent or f"{AGENT}/{__version__}"
+        try:
+            self._allowed = frozenset(map(origin_of, allow_origins))
+        except RefusedError as error:
+            msg = f"`allow_origins`: {error}"
+            raise ValueError(msg) from error
+        own = _PRODUCT.match(user_agent or "")
+        contact = f" ({user_agent})" if user_agent else ""
+        self._agent = str(user_agent) if own else f"{AGENT}/{__version__}{contact}"
+        self._name = own[1] if own else AGENT
         self._timeout = timeout
         self._max_bytes = max_bytes
         self._obey_robots = obey_robots
@@ -321,11 +334,11 @@ class Fetcher:
                 if error.status is None:  # nothing is known, so nothing is remembered
                     raise RefusedError(str(error).replace(url, page)) from error
                 rules = "" if error.status < 500 else "User-agent: *\nDisallow: /"
-                return Robots(rules, AGENT)
+                return Robots(rules, self._name)
             if isinstance(found, Fetched):
-                return Robots(found.body.decode("utf-8", "replace"), AGENT)
+                return Robots(found.body.decode("utf-8", "replace"), self._name)
             url = found
-        return Robots("", AGENT)
+        return Robots("", self._name)
 
 
 @dataclass(slots=True)

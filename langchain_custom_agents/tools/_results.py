@@ -38,7 +38,8 @@ def results_of(found: Any) -> str | list[Document]:
         found = [found]
     if not isinstance(found, (list, tuple)):
         return str(found or "")
-    return [_result(one) for one in found]
+    results = map(_result, found)
+    return [one for one in results if one.page_content or any(one.metadata.values())]
 
 
 def _literal(text: str) -> Any:

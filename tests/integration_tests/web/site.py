@@ -96,6 +96,7 @@ class Site:
     def __init__(self, port: int = 0) -> None:
         self.asked: list[str] = []
         self.pages: dict[str, tuple[str, bytes]] = {}
+        self.queries: dict[str, tuple[str, bytes]] = {}
         self.redirects: dict[str, str] = {}
         self.headers: dict[str, dict[str, str]] = {}
         site = self
@@ -108,7 +109,8 @@ class Site:
                     self.send_header("Location", site.redirects[self.path])
                     self.end_headers()
                     return
-                kind, body = site.pages.get(self.path, ("", b""))
+                queried = site.queries.get(self.path.partition("?")[0], ("", b""))
+                kind, body = site.pages.get(self.path, queried)
                 self.send_response(200 if kind else 404)
                 self.send_header("Content-Type", kind or "text/plain")
                 for name, value in site.headers.get(self.path, {}).items():

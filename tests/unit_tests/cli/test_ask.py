@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from langchain_custom_agents.cli.ask import sources_of
+from langchain_custom_agents.cli.citing import sources_of
 from langchain_custom_agents.cli.drama import QUESTION
 from langchain_custom_agents.cli.names import AGENTS
 

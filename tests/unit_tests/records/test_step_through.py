@@ -46,6 +46,10 @@ def test_enter_goes_on() -> None:
         (("", "i", "Ayako", ""), "Ayako is a teacher"),
         (("", "", "o", "He is a painter", "s"), "Observation: He is a painter"),
         (("f",), "Answer: a teacher"),
+        (("", "a", "Lookup"), "The next call: Action(tool='Lookup', input='Takuma')"),
+        (("", "a", ""), "The next call: Action(tool='Search', input='Takuma')"),
+        (("o", "x"), "There is no observation to change"),
+        (("h",), "h: this help"),
         (("i", "x"), "call plan() first"),
         (("?",), "f: to the end"),
     ],
@@ -59,6 +63,45 @@ def test_quitting_keeps_the_record() -> None:
     """Quitting, or the end of the input, gives the record as far as it went."""
     assert stepped("", "q")[1].ended == "unfinished"
     assert stepped("", "")[1].calls[0].observation == "Takuma is a teacher"
+
+
+def test_the_end_of_the_input_is_no_answer_to_a_question() -> None:
+    """Where the input ends at another input or observation, nothing is changed."""
+    shown, record = stepped("", "i")
+
+    assert record.steps[0].calls[0].input == "Takuma"
+    assert shown.splitlines()[-1].startswith("not finished")
+
+
+def test_ctrl_c_tells_how_far_the_run_went() -> None:
+    """Ctrl-C ends the stepping after the last line has been told."""
+    written = io.StringIO()
+    console = Console(file=written, width=200)
+    left = iter([""])
+
+    def answer(*_: object, **__: object) -> str:
+        for key in left:
+            return key
+        raise KeyboardInterrupt
+
+    console.input = answer  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        step_through(made()[0], console)
+
+    assert written.getvalue().splitlines()[-1].startswith("not finished")
+
+
+def test_arguments_with_names_are_given_as_json() -> None:
+    """Another input for a tool with several arguments is JSON; anything else is a sentence."""
+    from langchain_custom_agents.cli.step import _input
+    from langchain_custom_agents.dialects import Action
+
+    planned = Action("Search", {"query": "Takuma"})
+
+    assert _input('{"query": "Ayako"}', planned) == {"query": "Ayako"}
+    assert _input("Ayako", Action("Search", "Takuma")) == "Ayako"
+    with pytest.raises(ValueError, match=r'give them as JSON, such as {"query": "Takuma"}'):
+        _input("Ayako", planned)
 
 
 def test_back_in_a_terminal() -> None:

@@ -275,6 +275,7 @@ def test_a_search_that_fails_or_finds_nothing_is_a_sentence(web):
 
     assert "WebSearch failed (ConnectionError: quota)" in web.tools(search=broken)[0].run("x")
     assert "found nothing" in web.tools(search=lambda _: [])[0].run("x")
+    assert "found nothing" in web.tools(search=lambda _: [{"Result": "Nothing."}])[0].run("x")
     assert "Nothing was read" in web.tools()[2].run("x")
     assert "needs words" in web.tools()[0].run(" ")
 
@@ -467,6 +468,39 @@ def test_redirects_end():
     web.pages["http://example.org/"] = "-> /"
 
     assert "redirects too often" in web.tools()[1].run("http://example.org/")
+
+
+@pytest.mark.parametrize(
+    ("given", "sent", "forbidden"),
+    [
+        (None, "langchain-custom-agents/", "langchain-custom-agents"),
+        ("me@example.org", " (me@example.org)", "langchain-custom-agents"),
+        ("Bot/2.0 (me@example.org)", "Bot/2.0 (me@example.org)", "bot"),
+    ],
+)
+def test_sites_are_told_who_asks(given, sent, forbidden):
+    """The name in the User-Agent is the name that robots.txt is read for."""
+    agents = []
+    robots = f"User-agent: {forbidden}\nDisallow: /private"
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        agents.append(request.headers["user-agent"])
+        return httpx2.Response(200, text=robots)
+
+    fetcher = Fetcher(
+        transport=httpx2.MockTransport(answer), resolve=lambda *_: [PUBLIC], user_agent=given
+    )
+    fetcher.fetch("https://example.org/open")
+    with pytest.raises(RefusedError, match=r"robots\.txt asks not to"):
+        fetcher.fetch("https://example.org/private")
+
+    assert sent in agents[0]
+
+
+def test_an_origin_that_is_none_is_refused():
+    """A wrong opt-in is refused when the fetcher is made."""
+    with pytest.raises(ValueError, match="`allow_origins`: 'wiki' is no address"):
+        Fetcher(allow_origins=["wiki"])
 
 
 def test_an_allowed_origin_may_be_private_and_no_other():
