@@ -1,5 +1,6 @@
 """From a dialect to LangChain's output parsers."""
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,7 +88,9 @@ class DialectOutputParser(KnownFields, AgentOutputParser):
             raise MisreadingError(reading.move, correction)
         log = self._log(text, reading)
         if isinstance(reading.move, Action):
-            return AgentAction(reading.move.tool, reading.move.input, log)
+            action = AgentAction(reading.move.tool, reading.move.input, log)
+            _remember(action, reading.thought)
+            return action
         return AgentFinish({"output": reading.move.text}, log)
 
     def _log(self, text: str, reading: Reading) -> str:
@@ -118,6 +121,22 @@ class StructuredChatOutputParser(DialectOutputParser):
     """The output parser of `StructuredChatAgent`; see `DialectOutputParser`."""
 
     dialect: Dialect = JsonBlob()
+
+
+# The thought that was read with each action, by the action's identity, for as long as it lives:
+# who writes the transcript need not read the same words again.
+_thoughts: dict[int, tuple[weakref.ref[AgentAction], str]] = {}
+
+
+def _remember(action: AgentAction, thought: str) -> None:
+    key = id(action)
+    _thoughts[key] = (weakref.ref(action, lambda _: _thoughts.pop(key, None)), thought)
+
+
+def thought_of(action: AgentAction) -> str | None:
+    """Return the thought that was read with an action; None if it was not read here."""
+    known = _thoughts.get(id(action))
+    return known[1] if known is not None and known[0]() is action else None
 
 
 def prose_in(error: OutputParserException) -> str | None:

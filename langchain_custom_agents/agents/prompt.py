@@ -23,6 +23,7 @@ from langchain_core.prompts.chat import BaseChatPromptTemplate
 from pydantic import BaseModel, ConfigDict, PrivateAttr, field_validator, model_validator
 
 from langchain_custom_agents.agents.fields import KnownFields
+from langchain_custom_agents.agents.output_parser import thought_of
 from langchain_custom_agents.dialects import (
     ENGLISH,
     Action,
@@ -88,10 +89,12 @@ class Scratchpad:
         """Return the thought in an action's log, and the action as it was taken."""
         if action.tool == CORRECTION:
             return "", Misreading(action.log, str(action.tool_input))
-        reading = self.dialect.read(action.log, self.toolbox)
-        thought = reading.thought
-        if isinstance(reading.move, Misreading) and not thought:
-            thought = action.log
+        thought = thought_of(action)
+        if thought is None:
+            reading = self.dialect.read(action.log, self.toolbox)
+            thought = reading.thought
+            if isinstance(reading.move, Misreading) and not thought:
+                thought = action.log
         return thought, Action(action.tool, action.tool_input)
 
 

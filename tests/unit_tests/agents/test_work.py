@@ -1,0 +1,94 @@
+"""How much work a run is: counted in calls of this package's own functions, never in time."""
+
+import sys
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import Tool
+
+from langchain_custom_agents.agents.executor import AgentExecutor
+from langchain_custom_agents.agents.openai_functions import OpenAIFunctionsAgent
+from langchain_custom_agents.agents.react import ReActAgent
+from langchain_custom_agents.agents.structured_chat import StructuredChatAgent
+from langchain_custom_agents.dialects import ENGLISH, Action, Answer, Bracketed, JsonBlob
+from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
+
+SEARCH = Tool("Search", lambda query: f"about {query}", "looks things up")
+
+
+def text_run(dialect, agent, model, steps):
+    """Make a run of a text agent that acts so many times, and then answers."""
+    moves = [Action("Search", str(number)) for number in range(steps)]
+    words = [dialect.write("I look", move).removeprefix(dialect.cue) for move in moves]
+    words.append(dialect.write("I know", Answer("42")).removeprefix(dialect.cue))
+    made = agent.from_llm_and_tools(model(words), [SEARCH], dialect=dialect)
+    return AgentExecutor(agent=made, tools=[SEARCH], max_iterations=None)
+
+
+def functions_run(steps):
+    """Make a run of a function-calling agent that acts so many times, and then answers."""
+    calls = [
+        AIMessage("", tool_calls=[{"name": "Search", "args": {"__arg1": str(n)}, "id": f"c{n}"}])
+        for n in range(steps)
+    ]
+    model = ScriptedChatModel([*calls, AIMessage("42")])
+    agent = OpenAIFunctionsAgent.from_llm_and_tools(model, [SEARCH])
+    return AgentExecutor(agent=agent, tools=[SEARCH], max_iterations=None)
+
+
+FAMILIES = {
+    "labelled": lambda steps: text_run(ENGLISH, ReActAgent, ScriptedLLM, steps),
+    "bracketed": lambda steps: text_run(Bracketed(), ReActAgent, ScriptedLLM, steps),
+    "json": lambda steps: text_run(JsonBlob(), StructuredChatAgent, ScriptedChatModel, steps),
+    "functions": functions_run,
+}
+
+
+def calls_of(executor):
+    """Return how often functions of this package are called in a run."""
+    count = 0
+
+    def hook(frame, event, _):
+        nonlocal count
+        name = frame.f_code.co_filename
+        # Comprehensions and generators of a function are work within one call of it.
+        inner = frame.f_code.co_name.startswith("<")
+        if event == "call" and "/langchain_custom_agents/" in name and not inner:
+            count += 1
+
+    sys.setprofile(hook)
+    try:
+        result = executor.invoke({"input": "What?"})
+    finally:
+        sys.setprofile(None)
+    assert result["output"] == "42"
+    return count
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_work_of_a_run_grows_linearly(family):
+    """From 20 to 400 steps, a step costs as many calls of our functions at the end as before."""
+    make = FAMILIES[family]
+    calls_of(make(2))
+    short, middle, long = (calls_of(make(steps)) for steps in (20, 100, 400))
+
+    assert (long - middle) / 300 == pytest.approx((middle - short) / 80, rel=0.05)
+
+
+class Counting(type(ENGLISH)):
+    """A dialect that notes what it reads."""
+
+    read_words: list[str] = []
+
+    def read(self, text, tools=()):
+        self.read_words.append(text)
+        return super().read(text, tools)
+
+
+def test_words_are_read_once():
+    """What a model said is read when it is said, and not again for every prompt after it."""
+    dialect = Counting()
+    dialect.read_words.clear()
+    text_run(dialect, ReActAgent, ScriptedLLM, 12).invoke({"input": "What?"})
+
+    assert len(dialect.read_words) == len(set(dialect.read_words)) == 13
