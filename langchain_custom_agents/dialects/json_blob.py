@@ -59,13 +59,22 @@ class JsonBlob(LabelledDialect):
     def match(self, text: str) -> tuple[str, Move] | None:
         """Read text in the exact written form; see `Dialect.match`."""
         parts = self._line_labels.split(text)
-        if len(parts) != 5 or parts[0] or [parts[1], parts[3]] != [self.thought, self.action]:
+        if len(parts) == 3 and not parts[0] and parts[2].lstrip().startswith("{"):
+            # What an engine writes that is held to a JSON schema: the object and nothing else.
+            thought, blob = "", parts[2].strip()
+        elif (
+            len(parts) == 5 and not parts[0] and [parts[1], parts[3]] == [self.thought, self.action]
+        ):
+            fenced, known = _FENCE.match(parts[4]), self._match_thought(parts[2])
+            if known is None or fenced is None:
+                return None
+            thought, blob = known, fenced[1]
+        else:
             return None
-        thought, fenced = self._match_thought(parts[2]), _FENCE.match(parts[4])
-        if thought is None or fenced is None or not is_plain(fenced[1]):
+        if not is_plain(blob):
             return None
         try:
-            said = json.loads(fenced[1])
+            said = json.loads(blob)
         except (ValueError, RecursionError):
             return None
         if not isinstance(said, dict) or set(said) != {"action", "action_input"}:
@@ -74,8 +83,8 @@ class JsonBlob(LabelledDialect):
         if not isinstance(tool, str) or not tidy(tool) or not isinstance(given, str | dict):
             return None
         if tool == self.finish:
-            known = isinstance(given, str) and tidy(given)
-            return (thought, Answer(str(given))) if known else None
+            answered = isinstance(given, str) and tidy(given)
+            return (thought, Answer(str(given))) if answered else None
         return None if tool.casefold() == self.finish.casefold() else (thought, Action(tool, given))
 
     def correction(self, misreading: Misreading, tools: Tools = ()) -> str:

@@ -19,6 +19,7 @@ class ToolSpec:
         args: JSON schema of each argument by name; None if nothing is known of them.
         required: The arguments that must be given.
         takes_text: Whether the tool wants one plain text whatever its argument is called.
+        definitions: The schemas that those of the arguments refer to, by name.
 
     Example:
         >>> ToolSpec("Search").args is None
@@ -30,6 +31,7 @@ class ToolSpec:
     args: Mapping[str, Any] | None = None
     required: tuple[str, ...] = ()
     takes_text: bool = False
+    definitions: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, tool: "ToolLike") -> "ToolSpec":
@@ -51,6 +53,7 @@ class ToolSpec:
                 args=tool.args if isinstance(tool, Tool) else _arguments(properties),
                 required=tuple(properties.get("required", ())),
                 takes_text=isinstance(tool, Tool),
+                definitions=_definitions(properties),
             )
         if isinstance(tool, Mapping) and "name" in tool.get("function", tool):
             function = tool.get("function", tool)
@@ -60,6 +63,7 @@ class ToolSpec:
                 description=function.get("description") or "",
                 args=_arguments(parameters) if "properties" in parameters else None,
                 required=tuple(parameters.get("required", ())),
+                definitions=_definitions(parameters),
             )
         msg = (
             f"A tool is a LangChain tool, a function schema with a name, or a name; "
@@ -151,6 +155,10 @@ class Toolbox:
 def _arguments(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the arguments that a schema names; None if it takes others as well."""
     return None if schema.get("additionalProperties") else schema.get("properties", {})
+
+
+def _definitions(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**schema.get("definitions", {}), **schema.get("$defs", {})}
 
 
 ToolLike: TypeAlias = ToolSpec | BaseTool | Mapping[str, Any] | str
