@@ -6,7 +6,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.tool import tool_call_chunk
 
 from langchain_custom_agents.dialects import Dialect
-from langchain_custom_agents.dialects.answering import AnswerReader, _Lines
+from langchain_custom_agents.dialects.answering import _LIKE_DATA, AnswerReader, _Lines
 from langchain_custom_agents.dialects.labelled import LabelledDialect
 from langchain_custom_agents.models.turn import REASONING, Turn
 
@@ -28,7 +28,7 @@ class ThoughtReader:
 
     def __init__(self, dialect: Dialect) -> None:
         self._cue = dialect.cue
-        self._lines = _Lines(dialect) if isinstance(dialect, LabelledDialect) else None
+        self._lines = _ThoughtLines(dialect) if isinstance(dialect, LabelledDialect) else None
         self._begun = False
         self._held = ""
         self._spaces = ""
@@ -42,13 +42,25 @@ class ThoughtReader:
             if len(self._held) <= len(self._cue) and self._cue.startswith(self._held):
                 return ""
             piece = self._held.removeprefix(self._cue).lstrip()
-            self._begun = bool(piece)
             if not piece:
+                return ""
+            self._begun = True
+            if piece[0] in _LIKE_DATA:
+                # It may be a call, or marked as what it is not: that is for the dialect to say.
+                self._lines = None
                 return ""
         said = self._spaces + self._lines.feed(piece)
         certain = said.rstrip()
         self._spaces = said[len(certain) :]
         return certain
+
+
+class _ThoughtLines(_Lines):
+    """Lines of which the first may be a label already: a model may leave the thought out."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        super().__init__(dialect)
+        self._at = "line"
 
 
 class Listener:

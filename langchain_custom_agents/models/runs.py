@@ -69,7 +69,9 @@ class Ears(BaseCallbackHandler):
         True
     """
 
-    run_inline = True
+    # Not inline: where one handler is, LangChain's asynchronous text models tell no other
+    # handler that they start.
+    run_inline = False
 
     def __init__(self) -> None:
         self.usage: UsageMetadata | None = None

@@ -43,9 +43,10 @@ class UnreadableReplyError(OutputParserException):
     def __init__(self, misreading: Misreading, corrected: int) -> None:
         self.misreading = misreading
         times = "once" if corrected == 1 else f"{corrected} times"
+        although = f", although it was corrected {times}" if corrected else ""
         super().__init__(
-            f"The model's reply could not be read, although it was corrected {times}: "
-            f"{misreading.reason}. It said: {misreading.heard!r}",
+            f"The model's reply could not be read{although}: {misreading.reason}. "
+            f"It said: {misreading.heard!r}",
             llm_output=misreading.heard,
         )
 
