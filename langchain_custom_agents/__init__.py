@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from langchain_custom_agents.records import RunRecord, Stepper
     from langchain_custom_agents.tools.calculator import calculator_tool
     from langchain_custom_agents.tools.docstore import docstore_tools
-    from langchain_custom_agents.tools.reference import with_reference
+    from langchain_custom_agents.tools.reference import reference_middleware, with_reference
+    from langchain_custom_agents.tools.research import research_tools, with_sources
     from langchain_custom_agents.tools.retriever import retriever_tool
     from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
@@ -49,9 +50,12 @@ __all__ = (
     "calculator_tool",
     "docstore_tools",
     "initialize_agent",
+    "reference_middleware",
+    "research_tools",
     "retriever_tool",
     "stream_answer",
     "with_reference",
+    "with_sources",
     "with_tool_calling",
 )
 
@@ -71,9 +75,12 @@ _HOMES = {
     "calculator_tool": "tools.calculator",
     "docstore_tools": "tools.docstore",
     "initialize_agent": "agents.types",
+    "reference_middleware": "tools.reference",
+    "research_tools": "tools.research",
     "retriever_tool": "tools.retriever",
     "stream_answer": "agents.streaming",
     "with_reference": "tools.reference",
+    "with_sources": "tools.research",
     "with_tool_calling": "models.tool_calling",
 }
 

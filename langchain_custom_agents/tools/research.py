@@ -98,6 +98,7 @@ def research_tools(
         ImportError: If the extra `web` is not installed.
 
     Example:
+        >>> from langchain_custom_agents import FAISSStore
         >>> from langchain_custom_agents.offline import HashingEmbeddings
         >>> found = [{"title": "Takuma", "link": "https://example.org/t", "snippet": "A teacher."}]
         >>> web, read, recall = research_tools(lambda _: found, FAISSStore(HashingEmbeddings()))
