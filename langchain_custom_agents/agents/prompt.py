@@ -19,7 +19,12 @@ from langchain_core.messages import (
     get_buffer_string,
 )
 from langchain_core.prompts import StringPromptTemplate
-from langchain_core.prompts.chat import BaseChatPromptTemplate
+from langchain_core.prompts.chat import (
+    BaseChatPromptTemplate,
+    HumanMessagePromptTemplate,
+    MessagesPlaceholder,
+    SystemMessagePromptTemplate,
+)
 from pydantic import BaseModel, ConfigDict, PrivateAttr, field_validator, model_validator
 
 from langchain_custom_agents.agents.fields import KnownFields
@@ -251,6 +256,15 @@ class ReActPromptTemplate(DialectPrompt, StringPromptTemplate):
         return "\n\n".join(part for part in (self._head(values), history, asked) if part)
 
     @property
+    def template(self) -> str:
+        """The prompt as an f-string template, to look at: it is made of the parts above."""
+        return as_template(self.format(**stand_ins(self)))
+
+    def pretty_repr(self, html: bool = False) -> str:  # noqa: ARG002
+        """Show the prompt with its variables unfilled."""
+        return self.format(**{name: f"{{{name}}}" for name in stand_ins(self)})
+
+    @property
     def _prompt_type(self) -> str:
         return "dialect"
 
@@ -292,10 +306,26 @@ class StructuredChatPromptTemplate(DialectPrompt, BaseChatPromptTemplate):
                 between = [HumanMessage(self._history(history))]
             else:
                 between = as_messages(history)
-        system = self._head(values)
-        if self.suffix is not None:
-            system = f"{system}\n\n{fill(self.suffix, {**self._tool_values(), **values})}"
-        return [SystemMessage(system), *placed, *between, HumanMessage(self._human(values, pad))]
+        system = SystemMessage(self._system(values))
+        return [system, *placed, *between, HumanMessage(self._human(values, pad))]
+
+    def _system(self, values: Mapping[str, Any]) -> str:
+        head = self._head(values)
+        if self.suffix is None:
+            return head
+        return f"{head}\n\n{fill(self.suffix, {**self._tool_values(), **values})}"
+
+    @property
+    def messages(self) -> list[Any]:
+        """The prompt as message templates, to look at: they are made of the parts above."""
+        values = stand_ins(self)
+        pad = self._pop_pad(values)
+        between = self.memory_prompts or [MessagesPlaceholder(HISTORY, optional=True)]
+        return [
+            SystemMessagePromptTemplate.from_template(as_template(self._system(values))),
+            *between,
+            HumanMessagePromptTemplate.from_template(as_template(self._human(values, pad))),
+        ]
 
     def _placed(self, values: Mapping[str, Any]) -> Iterable[BaseMessage]:
         for prompt in self.memory_prompts:
@@ -363,6 +393,18 @@ def fill(template: str, values: Mapping[str, Any]) -> str:
         value = Formatter().convert_field(values[name], conversion or "s")
         parts.append(format(value, spec or ""))
     return "".join(parts)
+
+
+def stand_ins(prompt: Any) -> dict[str, str]:
+    """Return a mark for every variable of a prompt, to write it as a template."""
+    names = {*prompt.input_variables, "agent_scratchpad"} - {"intermediate_steps"}
+    return {name: f"\0{name}\0" for name in sorted(names)}
+
+
+def as_template(text: str) -> str:
+    """Return a text in which marks stand for variables as an f-string template."""
+    doubled = text.replace("{", "{{").replace("}", "}}")
+    return re.sub("\0(\\w+)\0", r"{\1}", doubled)
 
 
 def variables_of(*templates: str | None) -> set[str]:

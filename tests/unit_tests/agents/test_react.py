@@ -6,6 +6,7 @@ from langchain_classic.agents import LLMSingleActionAgent
 from langchain_classic.chains import LLMChain
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
+from langchain_core.prompts import PromptTemplate
 from langchain_core.tools import Tool
 
 from langchain_custom_agents.agents.output_parser import ReActOutputParser
@@ -319,3 +320,15 @@ def test_a_scratchpad_holds_nothing_after_the_run():
         pad.write([(AgentAction("Search", str(number), ""), "x" * 1000)])
 
     assert len(pad._written) <= 1
+
+
+def test_the_prompt_can_be_looked_at_as_a_template():
+    """Code that prints `prompt.template` finds a template that gives the prompt itself."""
+    tools = [Tool("Search", lambda query: query, 'takes {"query": "..."}')]
+    prompt = ReActAgent.from_llm_and_tools(ScriptedLLM([]), tools).llm_chain.prompt
+    written = prompt.format(input="What is {x}?", intermediate_steps=[])
+    again = PromptTemplate.from_template(prompt.template)
+
+    assert prompt.template.endswith("Question: {input}\nThought:{agent_scratchpad}")
+    assert again.format(input="What is {x}?", agent_scratchpad="") == written
+    assert prompt.pretty_repr().endswith("Question: {input}\nThought:{agent_scratchpad}")

@@ -119,3 +119,13 @@ def test_any_dialect_may_be_spoken():
     agent = StructuredChatAgent.from_llm_and_tools(model, [weather], dialect=ENGLISH)
 
     assert agent.plan([], input="?").return_values == {"output": "sun"}
+
+
+def test_the_prompt_can_be_looked_at_as_messages():
+    """Code that prints `prompt.messages` finds templates that give the messages themselves."""
+    agent = StructuredChatAgent.from_llm_and_tools(ScriptedChatModel([]), [weather])
+    prompt = agent.llm_chain.prompt
+    asked = {"input": "?", "chat_history": [("human", "Hi"), ("ai", "Hello")]}
+    again = ChatPromptTemplate(prompt.messages).format_messages(**asked, agent_scratchpad="")
+
+    assert again == prompt.format_messages(**asked, intermediate_steps=[])
