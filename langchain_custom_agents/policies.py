@@ -262,6 +262,11 @@ class Spending(BaseCallbackHandler):
         return id(self)
 
     def __post_init__(self) -> None:
+        for name in ("max_tokens", "max_cost"):
+            most = getattr(self, name)
+            if most is not None and most <= 0:
+                msg = f"{name} must be more than 0, or None, not {most}."
+                raise ValueError(msg)
         if self.max_cost is not None and self.cost is None:
             msg = "max_cost needs `cost`: a function of input and output tokens."
             raise ValueError(msg)

@@ -12,6 +12,7 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from langchain_classic.agents import AgentExecutor as ClassicAgentExecutor
+from langchain_classic.agents import BaseMultiActionAgent, BaseSingleActionAgent
 from langchain_classic.utilities.asyncio import asyncio_timeout
 from langchain_core.agents import AgentAction, AgentFinish, AgentStep
 from langchain_core.callbacks import (
@@ -19,11 +20,13 @@ from langchain_core.callbacks import (
     CallbackManagerForChainRun,
 )
 from langchain_core.exceptions import OutputParserException
+from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langchain_core.tools import BaseTool
 from langchain_core.utils.input import get_color_mapping
 from pydantic import PrivateAttr, ValidationError, model_validator
 
+from langchain_custom_agents.agents.base import generates
 from langchain_custom_agents.agents.calls import ArtifactCatcher, in_sync, with_injected
 from langchain_custom_agents.agents.deadline import NotInTime, acall_in_time, call_in_time
 from langchain_custom_agents.agents.fields import KnownFields
@@ -126,6 +129,13 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     def _complete(cls, values: Any) -> Any:
         if isinstance(values, dict):
             values = dict(values)
+            agent = values.get("agent")
+            if not isinstance(agent, Runnable | BaseSingleActionAgent | BaseMultiActionAgent):
+                msg = (
+                    f"`agent` is {type(agent).__name__}; give an agent, such as one of "
+                    "`ReActAgent.from_llm_and_tools`, or a runnable that plans."
+                )
+                raise TypeError(msg)
             if values.get("strict"):
                 values.setdefault("handle_parsing_errors", False)
             manager = values.pop("callback_manager", None)
@@ -140,7 +150,29 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         Repeats(self.max_repeats)
         Spending(self.max_tokens, self.max_cost, self.cost)
         self._budget()
+        self._check_timeouts()
+        handling = self.handle_parsing_errors
+        if not (isinstance(handling, bool | str) or callable(handling)):
+            msg = (
+                "handle_parsing_errors must be True, False, what to say to the model, or a "
+                f"function of the error, not {handling!r}."
+            )
+            raise TypeError(msg)
+        if hasattr(self._action_agent, "areturn_stopped_response"):
+            generates(self.early_stopping_method)  # which our agents would refuse at the end
         return self
+
+    def _check_timeouts(self) -> None:
+        given = self.tool_timeout
+        limits = given if isinstance(given, Mapping) else {"": given}
+        known = [tool.name for tool in self.tools]
+        for name, seconds in limits.items():
+            if name not in ("", *known):
+                msg = f"tool_timeout names {name!r}; the tools are: {', '.join(known) or 'none'}."
+                raise ValueError(msg)
+            if seconds is not None and seconds <= 0:
+                msg = f"tool_timeout must be more than 0 seconds, or None, not {seconds!r}."
+                raise ValueError(msg)
 
     def _budget(self) -> Budget:
         return Budget(self.max_observation_tokens, self.max_scratchpad_tokens, self.count_tokens)
@@ -610,9 +642,14 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         return outputs if return_only_outputs else {**inputs, **outputs}
 
     def _remembered(self, outputs: dict[str, str]) -> dict[str, str]:
-        """Return what a memory is given: the answer, not the steps or marks beside it."""
-        keys = self._action_agent.return_values or ["output"]
-        return {key: outputs[key] for key in keys if key in outputs}
+        """Return what the memory is given: the answer, and what a field of its own asks for.
+
+        Most memories fail, or store the wrong thing, if steps and marks stand beside the answer;
+        LangChain's `AgentTokenBufferMemory` names the steps as its `intermediate_steps_key`.
+        """
+        own = {value for name, value in vars(self.memory).items() if name.endswith("_key")}
+        keys = {*(self._action_agent.return_values or ["output"]), *own}
+        return {key: value for key, value in outputs.items() if key in keys}
 
 
 @dataclass(eq=False)

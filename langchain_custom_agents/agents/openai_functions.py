@@ -34,6 +34,7 @@ from langchain_core.tools import BaseTool
 from pydantic import ConfigDict, PrivateAttr, ValidationError, field_validator, model_validator
 
 from langchain_custom_agents.agents._endings import StreamedArguments, broke_off, was_cut_off
+from langchain_custom_agents.agents._given import check_parts
 from langchain_custom_agents.agents._messages import (
     MessageScratchpad,
     as_said,
@@ -330,6 +331,12 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
         toolbox, parser = Toolbox.of(self.tools), self.output_parser or OpenAIFunctionsOutputParser
         if isinstance(parser, type) and issubclass(parser, OpenAIFunctionsOutputParser):
             parser = parser(tools=toolbox)
+        if not hasattr(parser, "parse_ai_message"):
+            msg = (
+                f"`output_parser` is {type(parser).__name__}, which has no `parse_ai_message`; "
+                "give an `OpenAIFunctionsOutputParser`, or a parser of LangChain's for functions."
+            )
+            raise TypeError(msg)
         self._parser = parser
         self._scratchpad = MessageScratchpad(legacy=self.mode == "functions", toolbox=toolbox)
 
@@ -460,6 +467,7 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
             ValueError: If two tools share a name, or messages are given beside a prompt.
         """
         check_arguments(cls, kwargs)
+        check_parts(llm, tools, prompt=prompt)
         check_tools(cls.__name__, None, Toolbox.of(tools))
         if prompt is None:
             # A text would be taken for a template of what the user says.

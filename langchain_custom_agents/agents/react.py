@@ -12,6 +12,12 @@ from langchain_core.prompts import BasePromptTemplate
 from langchain_core.tools import BaseTool
 from pydantic import ConfigDict, model_validator
 
+from langchain_custom_agents.agents._given import (
+    check_parts,
+    check_templates,
+    check_variables,
+    completed,
+)
 from langchain_custom_agents.agents.base import DialectAgent, check_arguments, check_tools
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import DialectOutputParser, ReActOutputParser
@@ -63,22 +69,14 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
         """Let dialect, output parser and stop sequences follow from each other."""
         if not isinstance(values, dict):
             return values
-        values = dict(values)
-        parser, dialect = values.get("output_parser"), values.get("dialect")
-        prompt = getattr(values.get("llm_chain"), "prompt", None)
-        if parser is None:
-            dialect = dialect or getattr(prompt, "dialect", None) or ENGLISH
-            tools = getattr(prompt, "tools", None) or Toolbox.of(values.get("allowed_tools") or ())
-            values["output_parser"] = ReActOutputParser(dialect=dialect, tools=Toolbox.of(tools))
-        elif isinstance(parser, DialectOutputParser):
-            if dialect is not None and dialect != parser.dialect:
-                msg = "The agent's dialect and its output parser's dialect must be the same."
-                raise ValueError(msg)
-            dialect = parser.dialect
-        values["dialect"] = dialect
+        values = completed(values, ENGLISH, ReActOutputParser)
         if values.get("stop") is None:
-            values["stop"] = list((dialect or ENGLISH).stop)
+            values["stop"] = list((values["dialect"] or ENGLISH).stop)
         return values
+
+    @classmethod
+    def _also_accepted(cls) -> set[str]:
+        return {*super()._also_accepted(), "tools", "verbose"}
 
     @property
     def stop_sequences(self) -> list[str]:
@@ -94,6 +92,50 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
     def get_allowed_tools(self) -> list[str] | None:
         """Return the names of the tools the agent may use; None if any."""
         return self.allowed_tools
+
+    @classmethod
+    def create_prompt(
+        cls,
+        tools: Sequence[BaseTool],
+        prefix: str | None = None,
+        suffix: str | None = None,
+        format_instructions: str | None = None,
+        input_variables: Sequence[str] | None = None,
+        *,
+        dialect: Dialect | None = None,
+        examples: Sequence[Example] = (),
+        ai_prefix: str = "AI",
+        human_prefix: str = "Human",
+    ) -> ReActPromptTemplate:
+        """Make the prompt template.
+
+        Args:
+            tools: The tools.
+            prefix: Replaces the introduction.
+            suffix: Replaces the end; a template with `{input}` and `{agent_scratchpad}`.
+            format_instructions: Replaces the description of the form.
+            input_variables: The variables of your templates; checked, otherwise inferred.
+            dialect: The written form; `ENGLISH` if not given.
+            examples: Few-shot examples: questions with steps of thought, move, observation.
+            ai_prefix: What the AI is called in a history.
+            human_prefix: What the user is called in a history.
+
+        Raises:
+            ValueError: If a variable is named that no template holds, or the suffix lacks one.
+        """
+        check_templates(prefix=prefix, suffix=suffix, format_instructions=format_instructions)
+        prompt = ReActPromptTemplate(
+            dialect=dialect or ENGLISH,
+            tools=Toolbox.of(tools),
+            prefix=prefix,
+            suffix=suffix,
+            format_instructions=format_instructions,
+            examples=examples,
+            ai_prefix=ai_prefix,
+            human_prefix=human_prefix,
+        )
+        check_variables(prompt, input_variables)
+        return prompt
 
     @classmethod
     def from_llm_and_tools(
@@ -125,13 +167,13 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
             prompt: A prompt template of your own, taking `intermediate_steps`.
             output_parser: An output parser of your own.
             stop: Stop sequences of your own.
-            prefix: Replaces the introduction of the prompt.
-            suffix: Replaces its end; a template with `{input}` and `{agent_scratchpad}`.
-            format_instructions: Replaces the description of the form.
-            examples: Few-shot examples: questions with steps of thought, move, observation.
-            input_variables: The variables of your templates; checked, otherwise inferred.
-            ai_prefix: What the AI is called in a history.
-            human_prefix: What the user is called in a history.
+            prefix: See `create_prompt`, as all that follow.
+            suffix: See `create_prompt`.
+            format_instructions: See `create_prompt`.
+            examples: See `create_prompt`.
+            input_variables: See `create_prompt`.
+            ai_prefix: See `create_prompt`.
+            human_prefix: See `create_prompt`.
             **kwargs: More fields of the agent.
 
         Raises:
@@ -140,6 +182,7 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
                 variable is named that no template holds.
         """
         check_arguments(cls, kwargs)
+        check_parts(llm, tools, dialect, prompt)
         if dialect is None and output_parser is None:
             dialect = getattr(prompt, "dialect", None) or ENGLISH
         if isinstance(output_parser, DialectOutputParser):
@@ -147,12 +190,13 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
         toolbox = Toolbox.of(tools)
         check_tools(cls.__name__, dialect, toolbox)
         if prompt is None:
-            prompt = ReActPromptTemplate(
-                dialect=dialect or ENGLISH,
-                tools=toolbox,
-                prefix=prefix,
-                suffix=suffix,
-                format_instructions=format_instructions,
+            prompt = cls.create_prompt(
+                tools,
+                prefix,
+                suffix,
+                format_instructions,
+                input_variables,
+                dialect=dialect,
                 examples=examples,
                 ai_prefix=ai_prefix,
                 human_prefix=human_prefix,
@@ -160,7 +204,8 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
         elif any(part is not None for part in (prefix, suffix, format_instructions)) or examples:
             msg = f"With a prompt of your own, {', '.join(_PROMPT_PARTS)} have nothing to act on."
             raise ValueError(msg)
-        check_variables(prompt, input_variables)
+        else:
+            check_variables(prompt, input_variables)
         return cls(
             llm_chain=LLMChain(llm=llm, prompt=prompt, callbacks=callback_manager),
             output_parser=output_parser or ReActOutputParser(dialect=dialect, tools=toolbox),
@@ -169,21 +214,3 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
             allowed_tools=kwargs.pop("allowed_tools", list(toolbox.names)),
             **kwargs,
         )
-
-
-def check_variables(prompt: BasePromptTemplate[Any], named: Sequence[str] | None) -> None:
-    """Refuse variables that are named but stand in no template.
-
-    Raises:
-        ValueError: If there is one.
-    """
-    known = {
-        *prompt.input_variables,
-        *prompt.optional_variables,
-        *prompt.partial_variables,
-        *("agent_scratchpad", "intermediate_steps", "tools", "tool_names"),
-    }
-    strange = [name for name in named or () if name not in known]
-    if strange:
-        msg = f"input_variables names {', '.join(strange)}, which no template of the prompt holds."
-        raise ValueError(msg)

@@ -104,11 +104,15 @@ def load_agent(
         tools: The tools; their names must be those of the saved agent's.
 
     Raises:
+        FileNotFoundError: If there is no such file.
         ValueError: If the file holds no agent of this package, something in it cannot be read,
             or the tools are others.
         TypeError: If it holds a setting that is not known.
     """
     path = Path(file_path)
+    if not path.is_file():
+        msg = f"{path} does not exist; give the file that an agent was saved in."
+        raise FileNotFoundError(msg)
     try:
         described = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError):

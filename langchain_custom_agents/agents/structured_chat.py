@@ -13,6 +13,12 @@ from langchain_core.prompts import BasePromptTemplate
 from langchain_core.tools import BaseTool
 from pydantic import ConfigDict, model_validator
 
+from langchain_custom_agents.agents._given import (
+    check_parts,
+    check_templates,
+    check_variables,
+    completed,
+)
 from langchain_custom_agents.agents.base import DialectAgent, check_arguments, check_tools
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import (
@@ -24,7 +30,6 @@ from langchain_custom_agents.agents.prompt import (
     Scratchpad,
     StructuredChatPromptTemplate,
 )
-from langchain_custom_agents.agents.react import check_variables
 from langchain_custom_agents.dialects import Dialect, JsonBlob, Toolbox
 
 
@@ -70,20 +75,12 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
         """Let dialect and output parser follow from each other."""
         if not isinstance(values, dict):
             return values
-        values = dict(values)
-        parser, dialect = values.get("output_parser"), values.get("dialect")
-        if parser is None:
-            prompt = getattr(values.get("llm_chain"), "prompt", None)
-            dialect = dialect or getattr(prompt, "dialect", None) or JsonBlob()
-            tools = getattr(prompt, "tools", None) or values.get("allowed_tools") or ()
-            values["output_parser"] = StructuredChatOutputParser(dialect=dialect, tools=tools)
-        elif isinstance(parser, DialectOutputParser):
-            if dialect is not None and dialect != parser.dialect:
-                msg = "The agent's dialect and its output parser's dialect must be the same."
-                raise ValueError(msg)
-            dialect = parser.dialect
-        values["dialect"] = dialect or JsonBlob()
-        return values
+        values = completed(values, JsonBlob(), StructuredChatOutputParser)
+        return {**values, "dialect": values["dialect"] or JsonBlob()}
+
+    @classmethod
+    def _also_accepted(cls) -> set[str]:
+        return {*super()._also_accepted(), "tools", "verbose"}
 
     @property
     def observation_prefix(self) -> str:
@@ -132,6 +129,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
         input_variables: list[str] | None = None,
         memory_prompts: Sequence[Any] | None = None,
         *,
+        system_message: str | None = None,
         dialect: Dialect | None = None,
         examples: Sequence[Example] = (),
     ) -> StructuredChatPromptTemplate:
@@ -146,9 +144,24 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
             format_instructions: Replaces the description of the form.
             input_variables: The variables of your templates; checked, otherwise inferred.
             memory_prompts: Message templates between system and human message.
+            system_message: The same as `prefix`, as `ConversationalChatAgent` calls it.
             dialect: The written form; `JsonBlob()` if not given.
             examples: Few-shot examples: questions with steps of thought, move, observation.
+
+        Raises:
+            ValueError: If both `prefix` and `system_message` are given, a variable is named that
+                no template holds, or the human message lacks one.
         """
+        if prefix is not None and system_message is not None:
+            msg = "Give `prefix` or `system_message`, not both: each is the introduction."
+            raise ValueError(msg)
+        prefix = system_message if prefix is None else prefix
+        check_templates(
+            prefix=prefix,
+            suffix=suffix,
+            human_message_template=human_message_template,
+            format_instructions=format_instructions,
+        )
         prompt = StructuredChatPromptTemplate(
             dialect=dialect or JsonBlob(),
             tools=Toolbox.of(tools),
@@ -176,6 +189,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
         input_variables: list[str] | None = None,
         memory_prompts: Sequence[Any] | None = None,
         *,
+        system_message: str | None = None,
         dialect: Dialect | None = None,
         prompt: BasePromptTemplate[Any] | None = None,
         examples: Sequence[Example] = (),
@@ -194,6 +208,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
             format_instructions: See `create_prompt`.
             input_variables: See `create_prompt`.
             memory_prompts: See `create_prompt`.
+            system_message: See `create_prompt`.
             dialect: The written form; `JsonBlob()` if not given.
             prompt: A prompt template of your own, taking `agent_scratchpad`.
             examples: Few-shot examples: questions with steps of thought, move, observation.
@@ -204,6 +219,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
             ValueError: If a tool cannot be written in the dialect or two tools share a name.
         """
         check_arguments(cls, kwargs)
+        check_parts(llm, tools, dialect, prompt)
         if isinstance(output_parser, DialectOutputParser):
             dialect = dialect or output_parser.dialect
         dialect = dialect or getattr(prompt, "dialect", None) or JsonBlob()
@@ -218,6 +234,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
                 format_instructions,
                 input_variables,
                 memory_prompts,
+                system_message=system_message,
                 dialect=dialect,
                 examples=examples,
             )

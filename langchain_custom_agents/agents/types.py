@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseLanguageModel
 from langchain_core.tools import BaseTool
 
 from langchain_custom_agents._arguments import refuse_unknown
+from langchain_custom_agents.agents._given import check_parts
 from langchain_custom_agents.agents.examples import SELF_ASK, docstore_examples
 from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.openai_functions import OpenAIFunctionsAgent
@@ -169,6 +170,7 @@ def make_agent(
         TypeError: If an argument is not known.
     """
     kind = agent_type(agent)
+    check_parts(llm, tools)
     row = AGENTS[kind]
     names = {tool.name for tool in tools}
     if row.tools is not None and names != row.tools:
@@ -226,6 +228,9 @@ def initialize_agent(
     if agent is not None and agent_path is not None:
         msg = "Give `agent` or `agent_path`, not both: each says what the agent is."
         raise ValueError(msg)
+    if agent_kwargs is not None and not isinstance(agent_kwargs, Mapping):
+        msg = f"`agent_kwargs` is {type(agent_kwargs).__name__}; give a dict of arguments."
+        raise TypeError(msg)
     refuse_unknown("initialize_agent", kwargs, {*AgentExecutor.model_fields} - {"agent", "tools"})
     if agent_path is not None:
         from langchain_custom_agents.agents.saving import load_agent

@@ -42,6 +42,7 @@ class FolderDocstore(TextDocstore):
 
     Raises:
         FileNotFoundError: If a path does not exist.
+        TypeError: If something else than a path is given, such as a list of them.
         ValueError: If no path is given, a path holds no text, or a file is not UTF-8.
         OSError: If a file cannot be read.
 
@@ -59,6 +60,12 @@ class FolderDocstore(TextDocstore):
         if not paths:
             msg = "FolderDocstore needs at least one path to a folder or a file."
             raise ValueError(msg)
+        for path in paths:
+            if not isinstance(path, str | os.PathLike):
+                msg = (
+                    f"A path of FolderDocstore is {type(path).__name__}; give each as an argument."
+                )
+                raise TypeError(msg)
         files = {path: root for given in paths for path, root in _files(Path(given))}
         texts = {path: _read(path) for path in files}
         named = {path: titled(path, text) for path, text in texts.items() if text.strip()}

@@ -90,7 +90,8 @@ def test_a_late_tool_is_not_waited_for(way):
 def test_timeouts_by_name_leave_other_tools_alone():
     """A limit for one tool is no limit for another."""
     llm = ScriptedLLM([LOOK, KNOW])
-    executor = make(llm, tool_timeout={"Other": 0.0})
+    tools = [Tool(name, lambda query: "nothing", "looks") for name in ("Search", "Other")]
+    executor = make(llm, tools, tool_timeout={"Other": 1e-9})
 
     assert run(executor, "invoke")["output"] == "10"
     assert "Observation: nothing" in llm.prompts[1]
