@@ -13,10 +13,11 @@ import functools
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, get_origin
 from uuid import uuid4
 
 from langchain_core.agents import AgentAction
+from langchain_core.runnables import ensure_config
 from langchain_core.tools import BaseTool, InjectedToolCallId
 from langchain_core.tools.base import get_all_basemodel_annotations
 from pydantic import BaseModel
@@ -51,6 +52,7 @@ def with_injected(
         'tea under call_'
     """
     markers = _markers(tool.args_schema)
+    runtime = _runtime_class()
     if not markers and not isinstance(tool.args_schema, dict):
         return tool
     parse = tool._parse_input
@@ -60,6 +62,11 @@ def with_injected(
         name: _part(state or {}, marker)
         for name, marker in markers.items()
         if state_marker is not None and _is(marker, state_marker)
+    }
+    states |= {
+        name: _runtime(runtime, state or {}, call_id)
+        for name, marker in markers.items()
+        if marker is runtime
     }
 
     def parse_with_injected(tool_input: Any, tool_call_id: str | None) -> Any:
@@ -87,26 +94,50 @@ def _named(given: Any, tool: BaseTool, markers: Mapping[str, Any]) -> Any:
 
 
 @functools.lru_cache(maxsize=256)
-def _markers_of(schema: type[BaseModel], state_marker: Any) -> Mapping[str, Any]:
+def _markers_of(schema: type[BaseModel], state_marker: Any, runtime: Any) -> Mapping[str, Any]:
     kinds = [InjectedToolCallId, *filter(None, [state_marker])]
-    return {
+    annotations = get_all_basemodel_annotations(schema)
+    marked = {
         name: marker
-        for name, annotation in get_all_basemodel_annotations(schema).items()
+        for name, annotation in annotations.items()
         for marker in getattr(annotation, "__metadata__", ())
         if any(_is(marker, kind) for kind in kinds)
     }
+    whole = {
+        name: runtime
+        for name, annotation in annotations.items()
+        if runtime is not None and runtime in (annotation, get_origin(annotation))
+    }
+    return marked | whole
 
 
 def _markers(schema: Any) -> Mapping[str, Any]:
     """Return the markers of the arguments that a model neither sees nor gives, by name."""
     if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
         return {}
-    return _markers_of(schema, _state_marker())
+    return _markers_of(schema, _state_marker(), _runtime_class())
 
 
 def _state_marker() -> Any:
     """Return LangGraph's marker of a state argument; only who has loaded it can have used it."""
     return getattr(sys.modules.get("langgraph.prebuilt.tool_node"), "InjectedState", None)
+
+
+def _runtime_class() -> Any:
+    """Return LangGraph's class of all that surrounds a call, likewise."""
+    return getattr(sys.modules.get("langgraph.prebuilt.tool_node"), "ToolRuntime", None)
+
+
+def _runtime(kind: Any, state: Mapping[str, Any], call_id: str) -> Any:
+    """Make what surrounds a call: the state, the id and the configuration; there is no graph."""
+    return kind(
+        state=dict(state),
+        context=None,
+        config=ensure_config(),
+        stream_writer=lambda _: None,
+        tool_call_id=call_id,
+        store=None,
+    )
 
 
 def _is(marker: Any, kind: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 import pytest
 from langchain_core.agents import AgentAction
 from langchain_core.tools import InjectedToolCallId, Tool, tool
-from langgraph.prebuilt import InjectedState
+from langgraph.prebuilt import InjectedState, ToolRuntime
 
 from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.react import ReActAgent
@@ -267,3 +267,20 @@ def test_what_a_tool_asks_for_beside_its_arguments_is_given(way):
     run(make(llm, [search]), way)
 
     assert "Observation: Hiroko for ? under call_" in llm.prompts[1]
+
+
+@WAYS
+def test_a_tool_is_given_what_surrounds_its_call(way):
+    """A tool of today's LangChain that asks for its runtime finds state, id and configuration."""
+
+    @tool
+    def search(query: str, runtime: ToolRuntime) -> str:
+        """Look things up."""
+        tags = "tags" in runtime.config
+        return f"{query} for {runtime.state['input']} under {runtime.tool_call_id[:5]} {tags}"
+
+    llm = ScriptedLLM([LOOK.replace("Search", "search"), KNOW])
+    run(make(llm, [search]), way)
+
+    assert "Observation: Hiroko for ? under call_ True" in llm.prompts[1]
+    assert "runtime" not in llm.prompts[0]
