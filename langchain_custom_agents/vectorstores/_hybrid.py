@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-__all__ = ["fuse", "query_words", "terms"]
+__all__ = ["fuse", "query_words", "terms", "usual_weight"]
 
 # Runs of scripts written without spaces are indexed as pairs of neighbouring characters.
 _UNSPACED = (
@@ -20,7 +20,22 @@ _STOP_WORDS = """
     these they this to us was we were what when where which who whom whose why will with would you
     your
 """
-_STOP = frozenset(_STOP_WORDS.split())
+_STOP_EXPRESSIONS = """
+    です ます でした ました ません ですか ますか でしょうか だろう である ください する した
+    して しない される された なる なった いる いた ある あった ない という といった これ それ
+    あれ この その あの どの どう どこ どれ なぜ いつ だれ どんな どのように どうやって
+    について として による によって とは には では のは のが のを のに にも でも ても から
+    まで より など だけ ため もの こと よう ような できる できます とき なら すれば たい
+"""
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+_STOP = frozenset(
+    [*_STOP_WORDS.split(), *(pair for run in _STOP_EXPRESSIONS.split() for pair in _pairs(run))]
+)
 
 
 def terms(text: str) -> str:
@@ -50,8 +65,8 @@ def query_words(query: str) -> list[str]:
     million documents they cost 25 times the rest and say nothing.
 
     Example:
-        >>> query_words("What is the cat's name?")
-        ['"cat"', '"name"']
+        >>> query_words("What is the cat's name?"), query_words("猫の名前は何ですか")
+        (['"cat"', '"name"'], ['"猫の"', '"の名"', '"名前"', '"前は"', '"は何"', '"何で"'])
     """
     found: list[str] = []
     for run in _TOKEN.findall(_POSSESSIVE.sub(" ", _plain(query))):
@@ -66,6 +81,20 @@ def query_words(query: str) -> list[str]:
     return [
         f'"{word[:-1]}"*' if word.endswith("*") else f'"{word}"' for word in dict.fromkeys(telling)
     ]
+
+
+def usual_weight(query: str) -> float:
+    """Return how much the keywords count for a query where nobody says.
+
+    Most models were made for English and the like; where words are cut into pairs of characters
+    the keywords count more, since nobody knows whether the model fits (measured in
+    docs/faiss-store.md).
+
+    Example:
+        >>> usual_weight("What is a cat?"), usual_weight("猫とは何ですか?")
+        (0.3, 0.6)
+    """
+    return 0.6 if _UNSPACED_RUN.search(query) else 0.3
 
 
 def fuse(
@@ -98,7 +127,3 @@ def _stretched(scores: Mapping[int, float], floor: float | None = None) -> dict[
 
 def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)]
