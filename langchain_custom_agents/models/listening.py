@@ -10,6 +10,8 @@ from langchain_custom_agents.dialects.answering import _LIKE_DATA, AnswerReader,
 from langchain_custom_agents.dialects.labelled import LabelledDialect
 from langchain_custom_agents.models.turn import REASONING, Turn
 
+_FENCES = ("\\", "`", "~")
+
 
 class ThoughtReader:
     r"""Reads the thought that a reply begins with, as far as it is certain.
@@ -61,6 +63,12 @@ class _ThoughtLines(_Lines):
     def __init__(self, dialect: Dialect) -> None:
         super().__init__(dialect)
         self._at = "line"
+
+    def _take(self, piece: str, *, whole: bool) -> str:
+        if self._at == "line" and (self._line + piece).lstrip().startswith(_FENCES):
+            # A fence, perhaps escaped: what it means is seen at its end.
+            self._ended = True
+        return super()._take(piece, whole=whole)
 
 
 class Listener:

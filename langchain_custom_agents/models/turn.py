@@ -171,7 +171,8 @@ class Turn:
             args = as_arguments(move.input, self.tools.get(move.tool))
             calls = [ToolCall(name=move.tool, args=args, id=self._new_id(move, prompt))]
         elif isinstance(move, Misreading):
-            content = move.heard
+            # What is returned is no better for an observation that was invented after it.
+            content = self.scribe.dialect.cut(move.heard)[0] or move.heard
             read["thought"] = ""
             read["unformatted" if isinstance(move, Prose) else "unreadable"] = move.reason
         else:

@@ -665,7 +665,7 @@ _PIECES = st.sampled_from(
             "look",
         ),
         *("look", " x ", "**", "`", "```", "[", "]", "{", "}", '{"where": "a"}', "Finish[a]"),
-        *("思考:", "\\", "<think>", "</think>", '"action"', "1.", "- ", "nothing"),
+        *("思考:", "\\", "<think>", '"action"', "1.", "- ", "nothing"),
     ]
 )
 
@@ -688,8 +688,8 @@ def test_what_is_streamed_is_what_is_invoked(said: str, dialect: Dialect, size: 
     expected, message = tools.invoke("Where?"), streamed(tools, "Where?")
 
     assert message.tool_calls == expected.tool_calls
-    if "unreadable" in reading(expected):
-        # A stream ends where an observation begins, so there may be fewer words to return.
+    if not dialect.cut(said)[0]:
+        # Nothing but an invented observation, of which a stream hears only the beginning.
         assert expected.content.startswith(message.content)
         return
     assert message.content.endswith(expected.content)
