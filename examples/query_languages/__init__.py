@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 from langchain_core.tools import BaseTool, ToolException, tool
 
-from langchain_custom_agents.tools.reference import with_reference
+from langchain_custom_agents import with_reference
 
 __all__ = ("REFERENCES", "jira_tool", "prometheus_tool", "sourcegraph_tool")
 
