@@ -2,15 +2,20 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForLLMRun,
     CallbackManagerForLLMRun,
 )
-from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
+from langchain_core.language_models import (
+    BaseChatModel,
+    BaseLanguageModel,
+    LangSmithParams,
+    LanguageModelInput,
+)
 from langchain_core.language_models.llms import LLM
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import (
@@ -33,10 +38,34 @@ __all__ = ("ExtractiveChatModel", "ExtractiveLLM")
 
 _MODEL = "extractive"
 _ABOUT = {"model_name": _MODEL, "model_provider": "langchain_custom_agents", "note": WHAT_IT_IS}
+Chunk = TypeVar("Chunk", GenerationChunk, ChatGenerationChunk)
+
 _PIECE = re.compile(r"\s*\S+|\s+")
 
 
-class ExtractiveLLM(LLM):
+class _StandIn(BaseLanguageModel[Any]):
+    """What the two stand-ins share: a dialect, and that they say what they are."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    dialect: Dialect | None = None
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {**_ABOUT, "dialect": repr(self.dialect) if self.dialect else None}
+
+    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
+        params = super()._get_ls_params(stop=stop, **kwargs)
+        return {**params, "ls_provider": "langchain_custom_agents", "ls_model_name": _MODEL}
+
+    def __repr__(self) -> str:
+        own = f"dialect={self.dialect!r}, " if self.dialect else ""
+        return f"{type(self).__name__}({own}{WHAT_IT_IS})"
+
+    __str__ = __repr__
+
+
+class ExtractiveLLM(_StandIn, LLM):
     r"""A text model that plays an agent by rule: an extractive stand-in, not a language model.
 
     It looks in the prompt for the question, the tools and the steps so far, searches, follows
@@ -62,26 +91,9 @@ class ExtractiveLLM(LLM):
         ExtractiveLLM(an extractive stand-in for trying and testing, not a language model)
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    dialect: Dialect | None = None
-
     @property
     def _llm_type(self) -> str:
         return "extractive-stand-in"
-
-    @property
-    def _identifying_params(self) -> dict[str, Any]:
-        return {**_ABOUT, "dialect": repr(self.dialect) if self.dialect else None}
-
-    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
-        params = super()._get_ls_params(stop=stop, **kwargs)
-        return {**params, "ls_provider": "langchain_custom_agents", "ls_model_name": _MODEL}
-
-    def __repr__(self) -> str:
-        return _described(self)
-
-    __str__ = __repr__
 
     def _call(
         self,
@@ -138,10 +150,7 @@ class ExtractiveLLM(LLM):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,  # noqa: ARG002
     ) -> Iterator[GenerationChunk]:
-        for chunk in self._chunks(prompt, stop):
-            if run_manager:
-                run_manager.on_llm_new_token(chunk.text, chunk=chunk)
-            yield chunk
+        return _heard_of(self._chunks(prompt, stop), run_manager)
 
     async def _astream(
         self,
@@ -150,13 +159,11 @@ class ExtractiveLLM(LLM):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,  # noqa: ARG002
     ) -> AsyncIterator[GenerationChunk]:
-        for chunk in self._chunks(prompt, stop):
-            if run_manager:
-                await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+        async for chunk in _aheard_of(self._chunks(prompt, stop), run_manager):
             yield chunk
 
 
-class ExtractiveChatModel(BaseChatModel):
+class ExtractiveChatModel(_StandIn, BaseChatModel):
     """A chat model that plays an agent by rule: an extractive stand-in, not a language model.
 
     With tools bound (`bind_tools`, or the `functions` argument of older agents) it answers with
@@ -179,26 +186,9 @@ class ExtractiveChatModel(BaseChatModel):
         ('Search', {'query': "hiroko's father"})
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    dialect: Dialect | None = None
-
     @property
     def _llm_type(self) -> str:
         return "extractive-stand-in-chat"
-
-    @property
-    def _identifying_params(self) -> dict[str, Any]:
-        return {**_ABOUT, "dialect": repr(self.dialect) if self.dialect else None}
-
-    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
-        params = super()._get_ls_params(stop=stop, **kwargs)
-        return {**params, "ls_provider": "langchain_custom_agents", "ls_model_name": _MODEL}
-
-    def __repr__(self) -> str:
-        return _described(self)
-
-    __str__ = __repr__
 
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: Any = None, **kwargs: Any
@@ -310,10 +300,7 @@ class ExtractiveChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        for chunk in self._chunks(messages, stop, kwargs):
-            if run_manager:
-                run_manager.on_llm_new_token(chunk.text, chunk=chunk)
-            yield chunk
+        return _heard_of(self._chunks(messages, stop, kwargs), run_manager)
 
     async def _astream(
         self,
@@ -322,15 +309,27 @@ class ExtractiveChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        for chunk in self._chunks(messages, stop, kwargs):
-            if run_manager:
-                await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+        async for chunk in _aheard_of(self._chunks(messages, stop, kwargs), run_manager):
             yield chunk
 
 
-def _described(model: ExtractiveLLM | ExtractiveChatModel) -> str:
-    own = f"dialect={model.dialect!r}, " if model.dialect else ""
-    return f"{type(model).__name__}({own}{WHAT_IT_IS})"
+def _heard_of(
+    chunks: Iterable[Chunk], run_manager: CallbackManagerForLLMRun | None
+) -> Iterator[Chunk]:
+    """Pass chunks on, telling those who listen to tokens."""
+    for chunk in chunks:
+        if run_manager:
+            run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+        yield chunk
+
+
+async def _aheard_of(
+    chunks: Iterable[Chunk], run_manager: AsyncCallbackManagerForLLMRun | None
+) -> AsyncIterator[Chunk]:
+    for chunk in chunks:
+        if run_manager:
+            await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+        yield chunk
 
 
 def _reply(heard: Heard) -> str:
