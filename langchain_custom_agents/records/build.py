@@ -21,6 +21,7 @@ from langchain_custom_agents.dialects import (
     ToolSpec,
 )
 from langchain_custom_agents.loop import CORRECTION
+from langchain_custom_agents.models.transcript import READING
 from langchain_custom_agents.policies import CountTokens, approximate_tokens
 from langchain_custom_agents.records.messages import (
     as_json,
@@ -167,6 +168,9 @@ class _Story:
         self.began = began
         self.steps: list[StepRecord] = []
         self._asked: dict[UUID | None, tuple[StepRecord, Any, float]] = {}
+        # A model that asks another one, as `with_tool_calling` does: the steps are the other's.
+        self._under: dict[UUID | None, list[StepRecord]] = {}
+        self._said: list[tuple[StepRecord, dict[str, Any]]] = []
         self._running: dict[UUID | None, tuple[CallRecord, float]] = {}
         self._waiting: list[CallRecord] = []
         self._made: dict[int, CallRecord] = {}
@@ -218,11 +222,21 @@ class _Story:
     # The model.
 
     def _on_ask(
-        self, at: float, _: UUID | None, run_id: UUID | None, heard: Any, about: Mapping[str, Any]
+        self,
+        at: float,
+        _: UUID | None,
+        run_id: UUID | None,
+        heard: Any,
+        about: Mapping[str, Any],
+        parent: UUID | None = None,
     ) -> None:
         step = StepRecord(
             prompt=prompt_data(heard), began=_rounded(at - self.began), model=_model(about)
         )
+        if parent in self._asked:
+            outer = self._asked[parent][0]
+            self.steps = [other for other in self.steps if other is not outer]
+            self._under.setdefault(parent, []).append(step)
         failed = self.steps[-1] if self.steps else None
         if failed is not None and failed.prompt == step.prompt and _led_nowhere(failed):
             # The same prompt again, after a failure or a reply that broke off: one step.
@@ -235,18 +249,39 @@ class _Story:
         step, heard, began = self._asked.pop(run_id)
         generation = response.generations[0][0]
         message = getattr(generation, "message", None)
+        under = self._under.pop(run_id, None)
+        if under is not None:
+            self._on_said_through(under, message)
+            return
         step.raw = generation.text if message is None else text_in(message.content)
         if isinstance(message, BaseMessage):
             step.tool_calls = call_data(message)
+            self._said += [(step, call) for call in step.tool_calls]
             step.model = step.model or str(message.response_metadata.get("model_name") or "")
         step.tokens = _tokens(response, heard, step, self.setting.count)
         step.seconds = _rounded(at - began)
         self._read(step)
 
+    def _on_said_through(self, under: Sequence[StepRecord], message: Any) -> None:
+        """Take what a model made of another one's words for the reading of them."""
+        steps = [step for step in self.steps if any(step is own for own in under)]
+        if not steps or not isinstance(message, BaseMessage):
+            return
+        last, read = steps[-1], message.response_metadata.get(READING) or {}
+        for step, misread in zip(steps, read.get("misread", ()), strict=False):
+            step.correction = str(misread["correction"])
+        last.thought = read.get("thought", last.thought)
+        last.cut = read.get("cut", last.cut)
+        last.repairs = list(read.get("repairs", last.repairs))
+        self._said += [(last, call) for call in call_data(message)]
+
     def _on_silent(
         self, at: float, _: UUID | None, run_id: UUID | None, error: BaseException
     ) -> None:
         step, heard, began = self._asked.pop(run_id)
+        for last in self._under.pop(run_id, [])[-1:]:
+            last.error = last.error or _described(error)
+            return
         step.error, step.seconds = _described(error), _rounded(at - began)
         step.tokens = Tokens(read=self.setting.count(heard_text(heard)), counted=True)
 
@@ -275,7 +310,7 @@ class _Story:
             step.differs = f"nothing certain, but {_call(made.tool, made.input)} was called."
         elif isinstance(move, Action) and made is not None:
             given = move.input
-            if (move.tool, plain(given)) != (made.tool, made.input):
+            if move.tool != made.tool or not means(made.input, plain(given)):
                 called = _call(made.tool, made.input)
                 step.differs = f"{_call(move.tool, given)}, but {called} was called."
 
@@ -317,21 +352,12 @@ class _Story:
             self._waiting.remove(call)
             return call
         # An agent without action events, as create_agent: the model's reply says the input.
-        said = next(
-            (
-                c
-                for s in reversed(self.steps)
-                for c in s.tool_calls
-                if call_id and c.get("id") == call_id
-            ),
-            None,
+        own, said = next(
+            ((step, c) for step, c in reversed(self._said) if call_id and c.get("id") == call_id),
+            (self.steps[-1], None),
         )
         call = CallRecord(tool=name, input=plain(given if said is None else said["args"]))
-        owner = next(
-            (s for s in reversed(self.steps) if said is not None and said in s.tool_calls),
-            self.steps[-1],
-        )
-        owner.calls.append(call)
+        own.calls.append(call)
         return call
 
     def _on_result(self, at: float, _: UUID | None, run_id: UUID | None, output: Any) -> None:
@@ -459,9 +485,11 @@ class _Story:
         """Count what models use inside of a tool: the steps of another agent are its own."""
         if kind == "ask":
             self._asked[run_id] = StepRecord(prompt=""), what[0], 0.0
+            if what[2] in self._asked:
+                self._under[what[2]] = []
         elif kind == "said" and run_id in self._asked:
             _step, heard, _began = self._asked.pop(run_id)
-            if owner in self._running:
+            if self._under.pop(run_id, None) is None and owner in self._running:
                 call = self._running[owner][0]
                 inner = StepRecord(prompt="", raw=what[0].generations[0][0].text)
                 call.tokens = call.tokens + _tokens(what[0], heard, inner, self.setting.count)

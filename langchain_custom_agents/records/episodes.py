@@ -28,7 +28,6 @@ from langchain_custom_agents.dialects import (
     JsonBlob,
     SelfAsk,
     Toolbox,
-    ToolSpec,
 )
 from langchain_custom_agents.loop import CORRECTION
 from langchain_custom_agents.records.messages import as_text, plain
@@ -262,28 +261,37 @@ def _agent(form: str, said: Sequence[str], names: Sequence[str]) -> Any:
         OpenAIFunctionsAgent,
         OpenAIFunctionsOutputParser,
     )
+    from langchain_custom_agents.agents.output_parser import (
+        ReActOutputParser,
+        StructuredChatOutputParser,
+    )
     from langchain_custom_agents.agents.react import ReActAgent
     from langchain_custom_agents.agents.structured_chat import StructuredChatAgent
     from langchain_custom_agents.testing.scripted import ScriptedChatModel, ScriptedLLM
 
+    # The log names the tools and says no more of them, so they take whatever they are given.
+    schema = {"type": "object", "properties": {}}
+    tools = [
+        StructuredTool(name=name, description=name, args_schema=schema, func=lambda: "")
+        for name in names
+    ]
     if form == "functions":
         model = ScriptedChatModel([_message(json.loads(words)) for words in said])
-        schema = {"type": "object", "properties": {}}
-        tools = [
-            StructuredTool(name=name, description=name, args_schema=schema, func=lambda: "")
-            for name in names
-        ]
-        parser = OpenAIFunctionsOutputParser(tools=Toolbox.of(names))
-        return OpenAIFunctionsAgent.from_llm_and_tools(model, tools, output_parser=parser)
+        calls = OpenAIFunctionsOutputParser(tools=Toolbox.of(names))
+        return OpenAIFunctionsAgent.from_llm_and_tools(model, tools, output_parser=calls)
     if form not in DIALECTS:
         known = ", ".join([*DIALECTS, "functions"])
         msg = f"Episodes of the form {form!r} are not known; {known} are."
         raise ValueError(msg)
-    specs: Any = [ToolSpec(name) for name in names]
+    box, dialect = Toolbox.of(names), DIALECTS[form]
     if form == "structured_chat":
-        return StructuredChatAgent.from_llm_and_tools(ScriptedChatModel(said), specs)
+        chat_parser = StructuredChatOutputParser(dialect=dialect, tools=box)
+        return StructuredChatAgent.from_llm_and_tools(
+            ScriptedChatModel(said), tools, output_parser=chat_parser
+        )
+    parser = ReActOutputParser(dialect=dialect, tools=box)
     return ReActAgent.from_llm_and_tools(
-        ScriptedLLM(said), specs, dialect=DIALECTS[form], streaming=False
+        ScriptedLLM(said), tools, output_parser=parser, streaming=False
     )
 
 

@@ -183,7 +183,7 @@ class Recorder(BaseCallbackHandler):
     ) -> None:
         """Note what a text model is sent."""
         run, owner = self._begin(run_id, parent_run_id, None, kwargs.get("name"))
-        run.events.append(("ask", clock(), owner, run_id, (prompts[0], kwargs)))
+        run.events.append(("ask", clock(), owner, run_id, (prompts[0], kwargs, parent_run_id)))
 
     def on_chat_model_start(
         self,
@@ -196,7 +196,7 @@ class Recorder(BaseCallbackHandler):
     ) -> None:
         """Note what a chat model is sent."""
         run, owner = self._begin(run_id, parent_run_id, None, kwargs.get("name"))
-        run.events.append(("ask", clock(), owner, run_id, (messages[0], kwargs)))
+        run.events.append(("ask", clock(), owner, run_id, (messages[0], kwargs, parent_run_id)))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a model said."""

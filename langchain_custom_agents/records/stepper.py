@@ -714,7 +714,9 @@ def _by_hand(heard: Any, words: str) -> _Heard:
     at, run_id = time.perf_counter(), uuid.uuid4()
     said = LLMResult(generations=[[Generation(text=words)]])
     about = {"invocation_params": {"model": BY_HAND}}
-    return _Heard([("ask", at, None, run_id, (heard, about)), ("said", at, None, run_id, (said,))])
+    return _Heard(
+        [("ask", at, None, run_id, (heard, about, None)), ("said", at, None, run_id, (said,))]
+    )
 
 
 def _move(planned: Any) -> Move | tuple[Action, ...]:

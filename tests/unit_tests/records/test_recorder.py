@@ -18,7 +18,8 @@ from langchain_custom_agents import (
 )
 from langchain_custom_agents.cli.stock import tutorial_executor
 from langchain_custom_agents.dialects import ENGLISH
-from langchain_custom_agents.records import Recorder, RunRecord
+from langchain_custom_agents.models import UnreadableReplyError, with_tool_calling
+from langchain_custom_agents.records import Recorder, RunRecord, replay
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
 from tests.unit_tests.records.runs import executor_of, failed_run, long_run, recorded
 
@@ -245,6 +246,53 @@ def test_create_agent() -> None:
     assert record.calls[0].input == {"query": "Takuma"}
     assert record.calls[0].observation == "Takuma is a teacher"
     assert record.calls[0].sources == [{"source": "register"}]
+
+
+@pytest.mark.parametrize("model", [ScriptedLLM, ScriptedChatModel])
+def test_a_model_that_asks_another(model: Any) -> None:
+    """Under `with_tool_calling` a step is what the model underneath was sent and said, once."""
+    from langchain.agents import create_agent
+
+    def make(llm: Any, tools: Any) -> Any:
+        return create_agent(with_tool_calling(llm), tools)
+
+    llm = model(
+        [
+            " I look\nAction: look_up\nAction Input: Takuma\nObservation: a doctor",
+            "Action: dance\nAction Input: now",
+            KNOW,
+        ]
+    )
+    recorder = Recorder(tools=[look_up])
+    asked = {"messages": [("user", "What is Takuma?")]}
+    make(llm, [look_up]).invoke(asked, {"callbacks": [recorder]})
+    record = recorder.record
+    first, second, last = record.steps
+
+    assert (first.thought, first.cut) == ("I look", "Observation: a doctor")
+    assert (first.observation, first.differs) == ("Takuma is a teacher", "")
+    assert first.action.input == {"query": "Takuma"}
+    assert second.correction.startswith("That reply could not be read: there is no tool named")
+    assert (second.calls, last.calls) == ([], [])
+    assert (last.answer, record.answer) == ("a teacher", "a teacher")
+    assert record.tokens.written == sum(step.tokens.written for step in record.steps)
+    assert replay(RunRecord.from_json(record.to_json()), make).answer == "a teacher"
+
+
+def test_a_model_that_could_not_read_another() -> None:
+    """Words that could not be read in the end are the failure of the step that said them."""
+    from langchain.agents import create_agent
+
+    recorder = Recorder()
+    model = with_tool_calling(ScriptedLLM(["Action: dance\nAction Input: now"]), reasks=0)
+    asked = {"messages": [("user", "What is Takuma?")]}
+    with pytest.raises(UnreadableReplyError):
+        create_agent(model, [look_up]).invoke(asked, {"callbacks": [recorder]})
+    (step,) = recorder.record.steps
+
+    assert step.raw == "Action: dance\nAction Input: now"
+    assert step.error.startswith("UnreadableReplyError: The model's reply could not be read")
+    assert recorder.record.ended == "failed"
 
 
 async def test_asynchronous_runs_side_by_side() -> None:
