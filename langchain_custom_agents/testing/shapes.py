@@ -434,7 +434,61 @@ SHAPES: tuple[Shape, ...] = (
     _labelled(
         "machine text as answer", 'Final Answer: {"action": "Search", "action_input": "Mount Aso"}', None
     ),
+    # Labels in other dress, and replies in a wrapping.
+    _labelled("labels in brackets", "[Thought] I look\n[Action] Search\n[Action Input] Mount Aso", _ASO),
+    _labelled("labels in brackets", "(Thought): I know\n(Final Answer): 1,592 metres", _HEIGHT),
+    _labelled(
+        "labels in tags",
+        "<thought>I look</thought>\n<action>Search</action>\n<action_input>Mount Aso</action_input>",
+        _ASO,
+    ),
+    _labelled("labels with dashes", "Thought - I look\nAction - Search\nAction Input - Mount Aso", _ASO),
+    _labelled("labels with dashes", "Thought = I look\nAction = Search\nAction Input = Mount Aso", _ASO),
+    _labelled("label said twice", "I know\nFinal Answer: Final Answer: 1,592 metres", _HEIGHT),
+    _labelled("label said twice", "Action: Action: Search\nAction Input: Action Input: Mount Aso", _ASO),
+    _labelled("missing colon", "I know\nFinal Answer 1,592 metres", _HEIGHT),
+    _bracketed("missing colon", "I look\nAction Search[Mount Aso]", _ASO),
+    _labelled("table row", "| Thought: I know |\n| Final Answer: 1,592 metres |", _HEIGHT),
+    _labelled(
+        "whole reply in quotation marks", '"Thought: I look\nAction: Search\nAction Input: Mount Aso"', _ASO
+    ),
+    _labelled(
+        "whole reply in a tag",
+        "<response>\nThought: I know\nFinal Answer: 1,592 metres\n</response>",
+        _HEIGHT,
+    ),
+    _labelled("whole reply between rules", "---\nThought: I know\nFinal Answer: 1,592 metres\n---", _HEIGHT),
+    _labelled(
+        "line breaks spelled out", r"I look\nAction: Search\nAction Input: Mount Aso", _ASO
+    ),
+    _labelled(
+        "line breaks spelled out", "I look<br>Action: Search<br>Action Input: Mount Aso", _ASO
+    ),
+    _json(
+        "on one line", 'I look. Action: ```json {"action": "Search", "action_input": "Mount Aso"} ```', _ASO
+    ),
+    _labelled("on one line", "I look. Action: Search(Mount Aso)", _ASO),
+    _labelled(
+        "invented observation on the line",
+        "I look\nAction: Search\nAction Input: Mount Aso Observation: 3,000 metres",
+        _ASO,
+    ),
+    _bracketed(
+        "invented observation on the line",
+        "I look\nAction: Search[Mount Aso] Observation: 3,000 metres Action: Finish[3,000 metres]",
+        _ASO,
+    ),
+    _labelled(
+        "mentioned observation",
+        'Action: Search\nAction Input: what "Thought: x Observation: y" means',
+        Action("Search", 'what "Thought: x Observation: y" means'),
+    ),
+    _json("missing value", '{"action": "get_weather", "action_input": {"city": }}', None),
     # Other dialects.
+    Shape(
+        "self-ask", "self-ask", "Are follow up questions needed here: Yes. Follow up: How high is it?",
+        Action("Intermediate Answer", "How high is it?"), ("Intermediate Answer",),
+    ),
     Shape(
         "self-ask", "self-ask", "Yes.\nFollow up: How high is Mount Aso?",
         Action("Intermediate Answer", "How high is Mount Aso?"), ("Intermediate Answer",),
