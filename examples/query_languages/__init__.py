@@ -46,12 +46,13 @@ def _samples(found: dict[str, Any]) -> str:
     return ", ".join(value for _, value in values[-10:])
 
 
-def jira_tool(url: str, token: str = "", **kwargs: Any) -> BaseTool:
-    """Make a tool that searches Jira and knows JQL.
+def jira_tool(url: str, email: str = "", token: str = "", **kwargs: Any) -> BaseTool:
+    """Make a tool that searches Jira Cloud and knows JQL.
 
     Args:
         url: The site, such as https://example.atlassian.net.
-        token: A personal access token.
+        email: Who asks; without it, nobody logs in.
+        token: The API token of who asks.
         **kwargs: Given to `with_reference`.
 
     Returns:
@@ -62,9 +63,11 @@ def jira_tool(url: str, token: str = "", **kwargs: Any) -> BaseTool:
     def find_issues(jql: str) -> str:
         """Finds issues in Jira. Input: a query in JQL."""
         asked = {"jql": jql, "maxResults": 20, "fields": "summary,status,assignee"}
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
         answer = httpx2.get(
-            f"{url}/rest/api/3/search/jql", params=asked, headers=headers, timeout=30
+            f"{url}/rest/api/3/search/jql",
+            params=asked,
+            auth=(email, token) if email else None,
+            timeout=30,
         )
         answer.raise_for_status()
         shown = [

@@ -27,6 +27,7 @@ _HIDDEN = re.compile(
     r"|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.IGNORECASE,
 )
+_LINE_END = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _DECLARED = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
 # Names stand for what browsers read under them (https://encoding.spec.whatwg.org/#names-and-labels):
 # pages that say Shift_JIS are full of letters that only its successor has.
@@ -120,7 +121,7 @@ def visible(text: str) -> str:
     """
     return "".join(
         letter
-        for letter in text.replace("\r\n", "\n").replace("\r", "\n")
+        for letter in _LINE_END.sub("\n", text)
         if letter in "\n\t\u200c\u200d"  # the last two join letters, in Persian and in emoji
         or unicodedata.category(letter) not in {"Cc", "Cf", "Co", "Cs"}
     )

@@ -224,15 +224,19 @@ class _ResearchTool(TextTool):
 def _listed(found: list[Document]) -> str:
     lines = [_OUTSIDE]
     for document in found:
-        title = " ".join(str(document.metadata.get("title") or "").split())
-        about = [str(document.metadata.get("source") or "")]
-        if date := document.metadata.get("date"):
-            about.append(str(date))
-        where = ", ".join(filter(None, about))
+        title, source, date = (
+            " ".join(str(document.metadata.get(name) or "").split())
+            for name in ("title", "source", "date")
+        )
+        where = ", ".join(filter(None, (source, date)))
         lines.append(f"[{document.metadata['number']}] {title} ({where})".replace(" ()", ""))
-        # A page must not write a source of its own.
-        lines.append(_NUMBERED.sub(r"\1(\2)", document.page_content))
+        lines.append(_unnumbered(document.page_content))
     return "\n".join(lines)
+
+
+def _unnumbered(text: str) -> str:
+    """Change what looks like a numbered source: a page must not write one of its own."""
+    return _NUMBERED.sub(r"\1(\2)", text)
 
 
 _WEB_SEARCH = (
@@ -290,7 +294,7 @@ class _WebSearch(_ResearchTool):
         if not results:
             return f'The web search found nothing for "{query}". Try other words.', []
         if isinstance(results, str):
-            return f"{_OUTSIDE}\n{clip(results, 250 * self.k)}", []
+            return f"{_OUTSIDE}\n{_unnumbered(clip(results, 250 * self.k))}", []
         remark = "".join(f"\n({sentence})" for sentence in refused)
         return self._numbered(results[: self.k], run, remark)
 
