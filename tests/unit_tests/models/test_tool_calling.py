@@ -665,7 +665,7 @@ _PIECES = st.sampled_from(
             "look",
         ),
         *("look", " x ", "**", "`", "```", "[", "]", "{", "}", '{"where": "a"}', "Finish[a]"),
-        *("思考:", "\\", "<think>", '"action"', "1.", "- ", "nothing"),
+        *("思考:", "\\", '"action"', "1.", "- ", "nothing"),
     ]
 )
 
