@@ -5,6 +5,7 @@ from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
@@ -103,3 +104,36 @@ def test_a_class_of_your_own_has_to_be_named(named, kind):
     serde = JsonPlusSerializer(allowed_msgpack_modules=named)
 
     assert type(serde.loads_typed(serde.dumps_typed(Booking("F-7")))) is kind
+
+
+def test_exit_stores_a_run_that_an_exception_ended():
+    """With durability "exit" a run that was interrupted, not killed, goes on where it was."""
+    called = []
+
+    @tool
+    def ferry(town: str) -> str:
+        """Books a ferry."""
+        called.append("ferry")
+        return "F-7"
+
+    @tool
+    def room(town: str) -> str:
+        """Books a room."""
+        called.append("room")
+        if called.count("room") == 1:
+            raise KeyboardInterrupt
+        return "R-3"
+
+    llm = ScriptedLLM(
+        [
+            "Go.\nAction: ferry\nAction Input: Innoshima",
+            "Stay.\nAction: room\nAction Input: Innoshima",
+            "Done.\nFinal Answer: F-7 and R-3.",
+        ]
+    )
+    agent = create_agent(with_tool_calling(llm), [ferry, room], checkpointer=InMemorySaver())
+    with pytest.raises(KeyboardInterrupt):
+        agent.invoke({"messages": [("user", "Book.")]}, CONFIG, durability="exit")
+
+    assert agent.invoke(None, CONFIG, durability="exit")["messages"][-1].text == "F-7 and R-3."
+    assert called == ["ferry", "room", "room"]
