@@ -63,8 +63,11 @@ _ENGLISH_WORDS = (
     ("Question", "question"),
     ("Action", "action"),
 )
-# Shapes about labels that only English has.
-_ONLY_ENGLISH = ("another language", "lower case", "spelling of labels", "other labels")
+# Shapes about labels that only English has, or that hold labels in what was meant.
+_ONLY_ENGLISH = (
+    *("another language", "lower case", "spelling of labels", "other labels"),
+    "mentioned observation",
+)
 
 RIGHT = "right"
 REFUSED = "refused what was clear"
