@@ -48,12 +48,19 @@ def said_source(found: dict[str, Any], number: int) -> str:
 def cited(answer: str, sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the sources whose numbers an answer names; all of them if it names none.
 
+    A page is called by its own title, though the search may have found it under another.
+
+    Args:
+        answer: The answer.
+        sources: Sources with numbers, in order.
+
     Example:
         >>> cited("A teacher [2].", [{"number": 1}, {"number": 2}])
         [{'number': 2}]
     """
+    numbered = {source["number"]: source for source in sources}
     named = {int(number) for number in re.findall(r"\[(\d{1,4})\]", answer)}
-    return [source for source in sources if source.get("number") in named] or sources
+    return [numbered[number] for number in sorted(named & set(numbered) or set(numbered))]
 
 
 def with_number(answer: str, found: "list[Document]") -> str:

@@ -139,3 +139,47 @@ def test_the_web_can_be_stepped_through(site):
     assert said.exit_code == 0, said.output
     assert "Answer: Ayako is a doctor" in said.output
     assert said.output.splitlines()[-1] == f"[1] Ayako, {site.url}/ayako"
+
+
+@pytest.fixture
+def model(llmock, monkeypatch):
+    """Let the models be llmock's."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("OPENAI_BASE_URL", llmock.base_url())
+    return llmock
+
+
+def test_a_model_searches_reads_and_cites(site, model):
+    """A language model has three tools, and the source that it cites is listed by its number."""
+    model.reply("I search\nAction: WebSearch\nAction Input: people of Nagano")
+    model.reply(f"I read\nAction: ReadPage\nAction Input: {site.url}/ayako")
+    model.reply("I know\nFinal Answer: Ayako is a doctor [2].")
+    said = asked(site, "--model", "openai:gpt-4o-mini", AYAKO)
+    lines = said.output.splitlines()
+    assert said.exit_code == 0, said.output
+    assert f"Reading {site.url}/ayako" in lines
+    assert lines[-2:] == ["Answer: Ayako is a doctor [2].", f"[2] Ayako, {site.url}/ayako"]
+    assert [path for path in site.asked if path == "/takuma"] == []
+
+
+def test_a_model_that_calls_tools_cites_too(site, model):
+    """With tool calling it is the same."""
+    model.call_tool("ReadPage", {"query": f"{site.url}/takuma"})
+    model.reply("He is a teacher [1].")
+    told = json.loads(
+        asked(site, "--json", "--model", "openai:gpt-4o-mini", "--agent", "functions", "T?").stdout
+    )
+    assert told["answer"] == "He is a teacher [1]."
+    assert told["sources"] == [{"title": "Takuma", "source": f"{site.url}/takuma", "number": 1}]
+
+
+def test_a_provider_that_fails_while_stepping_leaves_what_was_done(model):
+    """The last line tells how far the run went, and the error is one sentence."""
+    model.fail(401, times=None)
+    said = CliRunner().invoke(
+        commands, ["ask", "--step", "--model", "openai:gpt-4o-mini", "Who?"], input="\n\n\n"
+    )
+    assert said.exit_code == 1
+    lines = said.output.splitlines()
+    assert lines[-2].startswith("not finished: ")
+    assert lines[-1].startswith("Error: openai:gpt-4o-mini refused the key")
