@@ -4,6 +4,7 @@ import functools
 import hashlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.callbacks import (
@@ -31,7 +32,7 @@ from langchain_custom_agents.models._streamed import twin_of
 from langchain_custom_agents.models.asking import asay, asay_on, say, say_on
 from langchain_custom_agents.models.listening import Listener
 from langchain_custom_agents.models.runs import Ears, begun, child_of
-from langchain_custom_agents.models.transcript import Scribe
+from langchain_custom_agents.models.transcript import Scribe, is_dialogue
 from langchain_custom_agents.models.turn import Turn, Unreadable
 from langchain_custom_agents.policies import approximate_tokens
 
@@ -204,6 +205,9 @@ class ToolCallingModel(KnownFields, BaseChatModel):
         given = {key: value for key, value in kwargs.items() if key not in _OURS}
         own = tuple(stop or ())
         turn = Turn(self._scribe(), messages, tools, forced, own, self.reasks, self.unreadable)
+        if not turn.formed and is_dialogue(messages) and isinstance(model_in(self.llm), BaseLLM):
+            # A text model would go on with the human's next turn.
+            turn = replace(turn, stop=(*own, "\nHuman:"))
         if self.constrain is not None and turn.formed:
             allowed = [schema for schema in schemas if schema["function"]["name"] in tools]
             given |= self.constrain(allowed)

@@ -17,6 +17,7 @@ from langchain_core.messages import (
 )
 from langchain_core.prompt_values import PromptValue
 
+from langchain_custom_agents.agents._messages import UNANSWERED
 from langchain_custom_agents.agents.prompt import question_label
 from langchain_custom_agents.dialects import (
     Action,
@@ -34,8 +35,6 @@ from langchain_custom_agents.dialects.phrases import IN_CHINESE, IN_JAPANESE, Ph
 
 READING = "reading"
 """The key of a message's `response_metadata` under which stands how the reply was read."""
-
-UNANSWERED = "No result of this call is kept."
 
 _TEXTS = ("text", "output_text", "text-plain", "refusal")
 _MEDIA = ("image", "audio", "video", "file", "media", "document")
@@ -235,9 +234,14 @@ def plain(messages: Sequence[BaseMessage]) -> Conversation:
         ValueError: If a message holds anything but text.
     """
     texts = [text_of(message) for message in messages]
-    alone = [message.type for message in messages if message.type != "system"] == ["human"]
-    text = "\n\n".join(texts) if alone else f"{get_buffer_string(messages)}\nAI:"
+    several = is_dialogue(messages)
+    text = f"{get_buffer_string(messages)}\nAI:" if several else "\n\n".join(texts)
     return Conversation(text=text, messages=messages)
+
+
+def is_dialogue(messages: Sequence[BaseMessage]) -> bool:
+    """Tell whether there is more to a conversation than one question."""
+    return [message.type for message in messages if message.type != "system"] != ["human"]
 
 
 def is_plain(messages: Sequence[BaseMessage]) -> bool:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from langchain_core.exceptions import OutputParserException
@@ -86,7 +87,7 @@ class Turn:
     reasks: int = 2
     unreadable: Unreadable = "raise"
 
-    @property
+    @cached_property
     def formed(self) -> bool:
         """Whether the reply is to be in the written form: tools play a part."""
         return self.scribe.always or bool(self.tools) or not is_plain(self.messages)

@@ -263,10 +263,11 @@ def test_without_tools_the_model_is_itself(kind: Any) -> None:
 
 def test_a_plain_chat_is_a_dialogue_for_a_text_model() -> None:
     """Several turns without tools are written as LangChain writes them, and the AI goes on."""
-    llm = ScriptedLLM(["Fine."])
+    llm = ScriptedLLM(["Fine.\nHuman: And you?"])
     turns = [HumanMessage("Hello"), AIMessage("Hello!"), HumanMessage("How are you?")]
-    with_tool_calling(llm).invoke(turns)
+    message = with_tool_calling(llm).invoke(turns)
 
+    assert message.content == "Fine."
     assert llm.prompts == ["Human: Hello\nAI: Hello!\nHuman: How are you?\nAI:"]
 
 
