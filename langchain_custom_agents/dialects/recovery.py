@@ -91,6 +91,13 @@ _NO_TOOL = re.compile(
     r"(?:No\b|いいえ|否|不)[.。]?\s{1,9}(?=\S)",
     re.IGNORECASE,
 )
+# A name and an input in the brackets of a place; a remark after a name; words before an input.
+_PLACE = re.compile(r"([\[<])[^\[\]<>]{1,64}[\]>]")
+_REMARK = re.compile(r"([^()\n]{1,64}?)[ \t]{1,3}\([^()\"'=\n]{1,200}\)")
+_WITH_INPUT = re.compile(
+    r"\A(?:with|using)\s(?:the\s)?(?:action\s)?(?:input|query|arguments?)\b\s?[:：]?\s?",
+    re.IGNORECASE,
+)
 # A line break as it is written in JSON or in HTML.
 _BREAK = re.compile(r"[ \t]{0,3}(?:(?<!\\)\\n(?![a-z])|<br\s?/?>)[ \t]{0,3}")
 _BLOB_LEAD = re.compile(
@@ -283,6 +290,9 @@ class _Reader:
                 continue
             heard = self.under_label(segments, index)
             if heard is None:
+                # An action that is none has an input that is none.
+                following = segments.labels[index + 1 : index + 2]
+                skip_to = following[0].end if following and following[0].role == "input" else 0
                 continue
             self.thought = self.dialect.form.unescape(segments.thought(label.start))
             if not all(self.is_spelled(each, segments) for each in segments.labels[: index + 2]):
@@ -335,10 +345,17 @@ class _Reader:
                 return None
             attempted = Action(name, value)
             raise _RefusalError(NoSuchTool(self.words, self.say.no_tool, attempted))
+        if around := _PLACE.fullmatch(name):
+            # Both were put into the brackets of the places that instructions show.
+            left, right = around[1], name[-1]
+            if value.startswith(left) and value.endswith(right):
+                value = value[1:-1].strip()
         if is_echo(name) or _ECHOED_INPUT.match(value) or value == self.say.input:
             self.refuse(self.say.echo)
         if not name:
             return self.in_blob(value) or self.refuse(self.say.no_tool)
+        if name not in self.toolbox and (remark := _REMARK.fullmatch(name)):
+            name = remark[1]
         if name not in self.toolbox:
             for found in (calls.in_brackets(name), calls.in_expression(name)):
                 if found is not None and bare(found[0].name):
@@ -423,6 +440,7 @@ class _Reader:
             given = line[len(tool) :].lstrip(" \t:：-–—").strip()
             if given.startswith(("[", "(")):
                 self.refuse(self.say.cut_off)
+            given = _WITH_INPUT.sub("", given)
             if given:
                 self.repairs.append("The input stood beside the tool's name.")
                 return Call(tool, f"{given}\n{below}".strip(), written=True)

@@ -483,6 +483,10 @@ SHAPES: tuple[Shape, ...] = (
         'Action: Search\nAction Input: what "Thought: x Observation: y" means',
         Action("Search", 'what "Thought: x Observation: y" means'),
     ),
+    _labelled("places kept", "Action: [Search]\nAction Input: [Mount Aso]", _ASO),
+    _labelled("remark after the name", "Action: Search (to find the height)\nAction Input: Mount Aso", _ASO),
+    _labelled("input beside the name", 'I look\nAction: Search with input "Mount Aso"', _ASO),
+    _labelled("no action, then an answer", "Action: None\nAction Input: None\nFinal Answer: 1,592 metres", _HEIGHT),
     _json("missing value", '{"action": "get_weather", "action_input": {"city": }}', None),
     # Other dialects.
     Shape(
