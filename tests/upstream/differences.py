@@ -74,7 +74,10 @@ DIFFERENCES: dict[str, str] = {
         "Pins that a tool's exception ends the run. In ours it is an observation, unless "
         "handle_tool_errors=False or strict=True."
     ),
-    "agents/test_agent.py::test_agent_with_new_prefix_suffix": _PROMPT,
+    "agents/test_agent.py::test_agent_with_new_prefix_suffix": (
+        "Pins the space after a cue in the suffix. In ours the cue belongs to the scratchpad, and is "
+        "written once, without it; prefix and suffix stand where they were put."
+    ),
     "agents/test_mrkl.py::test_from_chains": _PROMPT,
     "agents/test_structured_chat.py::TestCreatePrompt::test_create_prompt_output": _PROMPT,
     "agents/test_structured_chat.py::TestCreatePrompt::test_system_message_single_tool": _PROMPT,
