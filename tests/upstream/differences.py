@@ -75,7 +75,7 @@ DIFFERENCES: dict[str, str] = {
         "handle_tool_errors=False or strict=True."
     ),
     "agents/test_agent.py::test_agent_with_new_prefix_suffix": (
-        "Pins the space after a cue in the suffix. In ours the cue belongs to the scratchpad, and is "
+        "Pins the space after a cue in the suffix. In ours the cue belongs to the scratchpad, is "
         "written once, without it; prefix and suffix stand where they were put."
     ),
     "agents/test_mrkl.py::test_from_chains": _PROMPT,
