@@ -293,6 +293,25 @@ _FORMS = [
     *("<think>", "</think>", "<tool_call>", "</tool_call>", "<function=Search>", "<|im_end|>"),
     *("<|channel|>final<|message|>", "<tool>Search</tool>", "<tool_input>", "[TOOL_CALLS]"),
     *("<invoke name='Search'>", "<parameter=x>", "</parameter>", "for example:", "print("),
+    *(
+        "[Action] ",
+        "(Final Answer): ",
+        "<action>",
+        "</action>",
+        "Action - ",
+        "Final Answer 4",
+        "<br>",
+    ),
+    *(
+        '"""',
+        "<response>",
+        "</response>",
+        "---\n",
+        "| ",
+        " Observation: ",
+        "Action: Action:",
+        "\\n",
+    ),
     *("\n", "\n\n", " ", "\t", "\r\n", ". ", "x", "Mount Aso", "高さ", "\x00", "\ud800"),
 ]
 _WORDS = st.lists(st.one_of(st.sampled_from(_FORMS), st.text(max_size=5)), max_size=14).map("".join)
@@ -348,6 +367,14 @@ _HOSTILE = [
     *("```json\n", "~~~\n", "{", "{}", '{"action": ', '{"action": "Search", "action_input": "'),
     *("<think>", "</think>", "<tool_call>", '<tool_call>{"name"', "<parameter=x>", "<|im_end|>"),
     *("<|channel|>", "[TOOL_CALLS]", "> Action: x\n", "\\Action: x\n", ". Final Answer: ", "思考:"),
+    *(
+        "[Action] x\n",
+        "<action>x</action>",
+        "Action - x\n",
+        " Observation: x",
+        "Final Answer 4\n",
+        "<br>",
+    ),
 ]
 
 
