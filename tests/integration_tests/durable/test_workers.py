@@ -47,7 +47,7 @@ def test_workers_finish_every_run_once(table, folder):
         kill(process)
     for process in workers:
         end(process)
-    while any(answer is None for _, answer, _ in rows(table)):
+    while any(answer is failure is None for _, answer, failure in rows(table)):
         end(begin("worker", table, folder))
 
     threads = [f"w{number:02}" for number in range(RUNS)]
