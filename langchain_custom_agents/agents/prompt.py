@@ -41,6 +41,7 @@ from langchain_custom_agents.dialects import (
 )
 from langchain_custom_agents.dialects.base import escape_rest
 from langchain_custom_agents.loop import CORRECTION, Step
+from langchain_custom_agents.models.transcript import question_label
 
 Example = tuple[str, Sequence[tuple[str, Move, Any]]]
 """A few-shot example as data: a question, and steps of thought, move and observation."""
@@ -354,11 +355,6 @@ class StructuredChatPromptTemplate(DialectPrompt, BaseChatPromptTemplate):
     @property
     def _prompt_type(self) -> str:
         return "dialect-chat"
-
-
-def question_label(dialect: Dialect) -> str:
-    """Return how a question begins in a dialect."""
-    return getattr(dialect, "question", "Question:")
 
 
 def as_messages(history: Iterable[Any]) -> list[BaseMessage]:

@@ -9,7 +9,6 @@ from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import Field
 
-from langchain_custom_agents.agents.prompt import DialectPrompt
 from langchain_custom_agents.dialects import (
     ENGLISH,
     Action,
@@ -187,6 +186,8 @@ class AgentScribe(Scribe):
 
     def _prompt(self, heard: dict[str, Any], tools: Toolbox) -> Any:
         """Write the prompt. A template of ours describes the tools that there are."""
+        from langchain_custom_agents.agents.prompt import DialectPrompt
+
         template = self.agent.llm_chain.prompt
         if not isinstance(template, DialectPrompt) or template.tools.names == tools.names:
             return self.agent._prompt(heard)

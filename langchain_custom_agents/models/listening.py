@@ -25,7 +25,7 @@ class ThoughtReader:
         >>> from langchain_custom_agents.dialects import ENGLISH
         >>> reader = ThoughtReader(ENGLISH)
         >>> [reader.feed(piece) for piece in ("Thought: I", " look", "\nAct", "ion: Search\n")]
-        ['I', ' look', '', '']
+        ['', 'I look', '', '']
     """
 
     def __init__(self, dialect: Dialect) -> None:
@@ -129,7 +129,6 @@ class Listener:
         elif self._told:
             # What was passed on was taken back: the answer follows, whole, on its own line.
             content = "\n" + content
-        chunk = self._chunk(left, content) or AIMessageChunk(content="")
         calls = [
             tool_call_chunk(
                 name=call["name"],
@@ -140,8 +139,8 @@ class Listener:
             for at, call in enumerate(message.tool_calls)
         ]
         return AIMessageChunk(
-            content=chunk.content,
-            additional_kwargs=chunk.additional_kwargs,
+            content=content,
+            additional_kwargs=self._reasoning(left),
             tool_call_chunks=calls,
             response_metadata=message.response_metadata,
             usage_metadata=message.usage_metadata,
@@ -155,17 +154,18 @@ class Listener:
         if self._answer.startswith(self._told):
             fresh = self._answer[len(self._told) :]
             self._told = self._answer
-        reasoning = {}
-        if thought:
-            parted = "\n" if self._reasoned and not self._thought else ""
-            reasoning[REASONING] = parted + thought
-            self._thought += thought
-            self._reasoned = True
-        return (
-            AIMessageChunk(content=fresh, additional_kwargs=reasoning)
-            if fresh or reasoning
-            else None
-        )
+        if not fresh and not thought:
+            return None
+        return AIMessageChunk(content=fresh, additional_kwargs=self._reasoning(thought))
+
+    def _reasoning(self, thought: str) -> dict[str, str]:
+        """Return what is passed on of a thought, parted from that of a reply before."""
+        if not thought:
+            return {}
+        parted = "\n" if self._reasoned and not self._thought else ""
+        self._thought += thought
+        self._reasoned = True
+        return {REASONING: parted + thought}
 
     def _until_stop(self, piece: str) -> str:
         """Leave out all from a stop sequence of the caller's on; hold back what may begin one."""

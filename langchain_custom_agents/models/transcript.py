@@ -18,7 +18,6 @@ from langchain_core.messages import (
 from langchain_core.prompt_values import PromptValue
 
 from langchain_custom_agents.agents._messages import UNANSWERED
-from langchain_custom_agents.agents.prompt import question_label
 from langchain_custom_agents.dialects import (
     Action,
     Answer,
@@ -51,6 +50,11 @@ _MUST_CALL_IN_ENGLISH = (
     "This time do not answer: use a tool.",
     "it answers, but a tool must be used now",
 )
+
+
+def question_label(dialect: Dialect) -> str:
+    """Return how a question begins in a dialect."""
+    return getattr(dialect, "question", "Question:")
 
 
 def must_call(phrases: Phrases) -> tuple[str, str]:

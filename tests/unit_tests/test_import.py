@@ -42,7 +42,15 @@ def test_the_package_loads_no_langchain_module() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["dialects", "tools.docstore", "vectorstores.faiss", "loop", "models.tool_calling"]
+    "module",
+    [
+        "dialects",
+        "tools.docstore",
+        "vectorstores.faiss",
+        "loop",
+        "models.tool_calling",
+        "models.classic",
+    ],
 )
 def test_only_agents_need_langchain_classic(module: str) -> None:
     """Everything outside `agents` works without langchain-classic being loaded."""

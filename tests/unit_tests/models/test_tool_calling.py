@@ -599,6 +599,32 @@ def test_a_call_comes_when_it_is_complete() -> None:
     assert calls_of(chunks[-1]) == [("look", {"where": "the garden"})]
 
 
+def test_an_answer_that_broke_off_is_finished_by_the_next() -> None:
+    """What was passed on before a connection broke is not said again, however it goes on."""
+
+    class Breaking(LLM):
+        said: list[str]
+
+        @property
+        def _llm_type(self) -> str:
+            return "breaking"
+
+        def _call(self, prompt: str, *_: Any, **__: Any) -> str:
+            raise NotImplementedError
+
+        def _stream(self, prompt: str, *_: Any, **__: Any) -> Any:
+            for word in self.said.pop(0).split(" "):
+                yield GenerationChunk(text=word + " ")
+            if self.said:
+                raise ConnectionError
+
+    # The second reply is in need of a repair, so that nothing of it is certain before its end.
+    said = ["I know\nFinal Answer: Nowhere in", "I know\n**Final Answer:** Nowhere in here."]
+    message = streamed(with_tool_calling(Breaking(said=said)).bind_tools([look]), "Where?")
+
+    assert message.content == "Nowhere in here."
+
+
 class Tape(LLM):
     """A text model that notes how much was drawn from it, and that it was closed."""
 
