@@ -84,9 +84,10 @@ def measured(pairs, embeddings: Embeddings) -> dict[str, float]:
     store = FAISSStore.from_texts(texts, embeddings)
     vectors = {question: embeddings.embed_query(question) for question, _ in pairs}
     store._embedding = Known(vectors)
-    ways = {"dense": 0.0, "keyword": 1.0} | {f"hybrid {weight}": weight for weight in WEIGHTS}
+    ways = {"dense": None, "keyword": None, "hybrid": None}
+    ways |= {f"hybrid {weight}": weight for weight in WEIGHTS}
     told = {}
-    for way, weight in ways.items():
+    for way, weight in ways.items():  # "hybrid" alone is the default: the question decides
         store._keyword_weight = weight
         search_type = way.split()[0]
         scores = [
@@ -119,7 +120,7 @@ def main() -> None:
     sets = {"Debian FAQ, English": debian_faq("en"), "Debian FAQ, Japanese": debian_faq("ja")}
     if given.strategyqa:
         sets = {"StrategyQA": strategyqa(given.strategyqa), **sets}
-    ways = ["dense", "keyword", *(f"hybrid {weight}" for weight in WEIGHTS)]
+    ways = ["dense", "keyword", "hybrid", *(f"hybrid {weight}" for weight in WEIGHTS)]
     print("| questions | model | " + " | ".join(ways) + " |")
     print("|---" * (len(ways) + 2) + "|")
     for name, pairs in sets.items():
