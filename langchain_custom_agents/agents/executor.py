@@ -2,10 +2,8 @@
 
 import asyncio
 import inspect
-import json
-import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -24,19 +22,25 @@ from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langchain_core.tools import BaseTool
 from langchain_core.utils.input import get_color_mapping
-from pydantic import PrivateAttr, ValidationError, model_validator
+from pydantic import PrivateAttr, model_validator
 
+from langchain_custom_agents.agents._outcomes import (
+    approved,
+    describe_failure,
+    is_control_flow,
+    plain,
+)
 from langchain_custom_agents.agents.base import generates
 from langchain_custom_agents.agents.calls import ArtifactCatcher, in_sync, with_injected
 from langchain_custom_agents.agents.deadline import NotInTime, acall_in_time, call_in_time
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import prose_in
-from langchain_custom_agents.dialects import ToolSpec
 from langchain_custom_agents.loop import (
     Ask,
     Done,
     Guard,
     Misread,
+    Outcome,
     Planned,
     Run,
     Step,
@@ -327,9 +331,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
                 name_to_tool_map, color_mapping, inputs, intermediate_steps, run_manager
             )
             return
-        notes = self._notes(run_manager)
-        notes.inputs = inputs
-        flow = turn(intermediate_steps, Reask(self.max_corrections), self._guards(notes))
+        flow = self._turn(inputs, intermediate_steps, run_manager)
         request = advance(flow)
         while not isinstance(request, Done):
             if isinstance(request, Stop):
@@ -368,9 +370,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             ):
                 yield chunk
             return
-        notes = self._notes(run_manager)
-        notes.inputs = inputs
-        flow = turn(intermediate_steps, Reask(self.max_corrections), self._guards(notes))
+        flow = self._turn(inputs, intermediate_steps, run_manager)
         request = advance(flow)
         while not isinstance(request, Done):
             if isinstance(request, Stop):
@@ -394,6 +394,13 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         if isinstance(request.outcome, AgentFinish):
             yield request.outcome
 
+    def _turn(
+        self, inputs: Mapping[str, Any], steps: list[Step], manager: Any
+    ) -> Generator[Any, Any, Outcome]:
+        notes = self._notes(manager)
+        notes.inputs = inputs
+        return turn(steps, Reask(self.max_corrections), self._guards(notes))
+
     def _announced(self, correction: str) -> str:
         marks = self._action_agent.tool_run_logging_kwargs()
         before, after = marks.get("observation_prefix", ""), marks.get("llm_prefix", "")
@@ -404,7 +411,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     ) -> Planned:
         try:
             return self._action_agent.plan(
-                self._budget().fitted(self._prepare_intermediate_steps(list(request.steps))),
+                self._shown(request.steps),
                 callbacks=manager.get_child() if manager else None,
                 **inputs,
             )
@@ -416,12 +423,16 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     ) -> Planned:
         try:
             return await self._action_agent.aplan(
-                self._budget().fitted(self._prepare_intermediate_steps(list(request.steps))),
+                self._shown(request.steps),
                 callbacks=manager.get_child() if manager else None,
                 **inputs,
             )
         except OutputParserException as error:
             return self._misread(error)
+
+    def _shown(self, steps: Sequence[Step]) -> list[Step]:
+        """Return the steps that the model is shown."""
+        return self._budget().fitted(self._prepare_intermediate_steps(list(steps)))
 
     def _misread(self, error: OutputParserException) -> Misread:
         """Say what to tell the model, or raise as LangChain's executor does."""
@@ -483,22 +494,20 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
                 name_to_tool_map, color_mapping, agent_action, run_manager
             )
         verdict = self.approve(agent_action) if self.approve else True
-        action, refused = approved(agent_action, verdict)
-        if refused is not None:
-            return self._announce(AgentStep(action=action, observation=refused), run_manager)
-        notes = self._notes(run_manager)
-        catcher = self._catcher(name_to_tool_map, action, notes, in_sync)
+        call = self._prepared(agent_action, verdict, name_to_tool_map, run_manager, in_sync)
+        if isinstance(call, AgentStep):
+            return self._announce(call, run_manager)
         perform = super()._perform_agent_action
         try:
             step = call_in_time(
-                lambda: perform(catcher.tools, color_mapping, action, run_manager),
-                self._seconds_for(action.tool, notes),
+                lambda: perform(call.catcher.tools, color_mapping, call.action, run_manager),
+                call.seconds,
                 current_cancel(),
             )
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is for the model
-            failed = self._failed(name_to_tool_map, action, error)
+            failed = self._failed(name_to_tool_map, call.action, error)
             return self._announce(failed, run_manager)
-        return self._taken(step, catcher, notes)
+        return self._taken(step, call)
 
     async def _aperform_agent_action(
         self,
@@ -514,35 +523,38 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         verdict = self.approve(agent_action) if self.approve else True
         if inspect.isawaitable(verdict):
             verdict = await verdict
-        action, refused = approved(agent_action, verdict)
-        if refused is not None:
-            return await self._aannounce(AgentStep(action=action, observation=refused), run_manager)
-        notes = self._notes(run_manager)
-        catcher = self._catcher(name_to_tool_map, action, notes)
+        call = self._prepared(agent_action, verdict, name_to_tool_map, run_manager)
+        if isinstance(call, AgentStep):
+            return await self._aannounce(call, run_manager)
         perform = super()._aperform_agent_action
         try:
             step = await acall_in_time(
-                lambda: perform(catcher.tools, color_mapping, action, run_manager),
-                self._seconds_for(action.tool, notes),
+                lambda: perform(call.catcher.tools, color_mapping, call.action, run_manager),
+                call.seconds,
                 current_cancel(),
             )
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is for the model
-            failed = self._failed(name_to_tool_map, action, error)
+            failed = self._failed(name_to_tool_map, call.action, error)
             return await self._aannounce(failed, run_manager)
-        return self._taken(step, catcher, notes)
+        return self._taken(step, call)
 
-    def _catcher(
+    def _prepared(
         self,
-        tools: dict[str, BaseTool],
         action: AgentAction,
-        notes: "RunNotes",
+        verdict: Any,
+        tools: dict[str, BaseTool],
+        manager: Any,
         prepare: Callable[[BaseTool], BaseTool] = lambda tool: tool,
-    ) -> ArtifactCatcher:
-        """Return the tools of a call, the called one ready for it."""
-        tool = tools.get(action.tool)
+    ) -> "PreparedCall | AgentStep":
+        """Return a call that is ready to be made; its step, if it was refused."""
+        action, refused = approved(action, verdict)
+        if refused is not None:
+            return AgentStep(action=action, observation=refused)
+        notes, tool = self._notes(manager), tools.get(action.tool)
         if tool is not None:
             tools = {**tools, action.tool: prepare(with_injected(tool, action, notes.inputs))}
-        return ArtifactCatcher(tools, action)
+        seconds = self._seconds_for(action.tool, notes)
+        return PreparedCall(action, ArtifactCatcher(tools, action), notes, seconds)
 
     def _seconds_for(self, tool: str, notes: "RunNotes") -> float | None:
         """Return the seconds a tool may take: its own, and what is left of the run's."""
@@ -552,10 +564,10 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             limits.append(max(0.0, self.max_execution_time - (time.monotonic() - notes.began)))
         return min((limit for limit in limits if limit is not None), default=None)
 
-    def _taken(self, step: AgentStep, catcher: ArtifactCatcher, notes: "RunNotes") -> AgentStep:
+    def _taken(self, step: AgentStep, call: "PreparedCall") -> AgentStep:
         """Keep a step's artifact, and shorten its observation to the room it may have."""
-        if catcher.artifact is not None:
-            notes.artifacts.append((step.action, catcher.artifact))
+        if call.catcher.artifact is not None:
+            call.notes.artifacts.append((step.action, call.catcher.artifact))
         shortened = self._budget().shortened(step.observation)
         if shortened is step.observation:
             return step
@@ -669,54 +681,18 @@ class RunNotes:
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
-def approved(action: AgentAction, verdict: Any) -> tuple[AgentAction, str | None]:
-    """Return the action to take and, if it is not to be taken, what the model is told."""
-    if isinstance(verdict, AgentAction):
-        # Only tool and input change: what ties the action to the model's message stays.
-        changed = {"tool": verdict.tool, "tool_input": verdict.tool_input}
-        return action.model_copy(update=changed), None
-    if isinstance(verdict, str):
-        return action, f"{action.tool} was not called: {verdict}"
-    if verdict is False:
-        return action, f"{action.tool} was not called: the call was not approved."
-    return action, None
+@dataclass(frozen=True)
+class PreparedCall:
+    """A call that is ready to be made.
 
+    Args:
+        action: The action, as it was approved.
+        catcher: The tools to call from.
+        notes: What is kept of the run.
+        seconds: The time it has; None for any.
+    """
 
-def plain(finish: AgentFinish) -> AgentFinish:
-    """Return a finish whose output is text; an answer that is data keeps its shape beside it."""
-    output = finish.return_values.get("output")
-    if output is None or isinstance(output, str):
-        return finish
-    try:
-        text = json.dumps(output, ensure_ascii=False)
-    except (TypeError, ValueError):
-        text = str(output)
-    values = {**finish.return_values, "output": text, "structured_output": output}
-    return AgentFinish(values, finish.log)
-
-
-def describe_failure(tools: dict[str, BaseTool], action: AgentAction, error: Exception) -> str:
-    """Say to a model why its call failed and, if its arguments were wrong, what the tool takes."""
-    wrong_arguments = isinstance(error, ValidationError | TypeError) or "Too many arguments" in str(
-        error
-    )
-    if isinstance(error, ValidationError):
-        problems = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc']) or 'input'}: {problem['msg']}"
-            for problem in error.errors()
-        )
-    else:
-        problems = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    said = f"{action.tool} failed: {problems}"
-    tool = tools.get(action.tool)
-    if wrong_arguments and tool is not None:
-        taken = ToolSpec.of(tool).args or {}
-        args = ", ".join(f"{name} ({schema.get('type', 'any')})" for name, schema in taken.items())
-        said = f"{said}. {action.tool} takes: {args or 'no arguments'}."
-    return said
-
-
-def is_control_flow(error: Exception) -> bool:
-    """Tell whether an exception is LangGraph's way of pausing a graph, not a failure."""
-    errors = sys.modules.get("langgraph.errors")
-    return errors is not None and isinstance(error, errors.GraphBubbleUp)
+    action: AgentAction
+    catcher: ArtifactCatcher
+    notes: RunNotes
+    seconds: float | None

@@ -1,0 +1,64 @@
+"""What comes of a call and of a run, as pure functions: who decided, what failed, what is text."""
+
+import json
+import sys
+from typing import Any
+
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.tools import BaseTool
+from pydantic import ValidationError
+
+from langchain_custom_agents.dialects import ToolSpec
+
+
+def approved(action: AgentAction, verdict: Any) -> tuple[AgentAction, str | None]:
+    """Return the action to take and, if it is not to be taken, what the model is told."""
+    if isinstance(verdict, AgentAction):
+        # Only tool and input change: what ties the action to the model's message stays.
+        changed = {"tool": verdict.tool, "tool_input": verdict.tool_input}
+        return action.model_copy(update=changed), None
+    if isinstance(verdict, str):
+        return action, f"{action.tool} was not called: {verdict}"
+    if verdict is False:
+        return action, f"{action.tool} was not called: the call was not approved."
+    return action, None
+
+
+def plain(finish: AgentFinish) -> AgentFinish:
+    """Return a finish whose output is text; an answer that is data keeps its shape beside it."""
+    output = finish.return_values.get("output")
+    if output is None or isinstance(output, str):
+        return finish
+    try:
+        text = json.dumps(output, ensure_ascii=False)
+    except (TypeError, ValueError):
+        text = str(output)
+    values = {**finish.return_values, "output": text, "structured_output": output}
+    return AgentFinish(values, finish.log)
+
+
+def describe_failure(tools: dict[str, BaseTool], action: AgentAction, error: Exception) -> str:
+    """Say to a model why its call failed and, if its arguments were wrong, what the tool takes."""
+    wrong_arguments = isinstance(error, ValidationError | TypeError) or "Too many arguments" in str(
+        error
+    )
+    if isinstance(error, ValidationError):
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc']) or 'input'}: {problem['msg']}"
+            for problem in error.errors()
+        )
+    else:
+        problems = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    said = f"{action.tool} failed: {problems}"
+    tool = tools.get(action.tool)
+    if wrong_arguments and tool is not None:
+        taken = ToolSpec.of(tool).args or {}
+        args = ", ".join(f"{name} ({schema.get('type', 'any')})" for name, schema in taken.items())
+        said = f"{said}. {action.tool} takes: {args or 'no arguments'}."
+    return said
+
+
+def is_control_flow(error: Exception) -> bool:
+    """Tell whether an exception is LangGraph's way of pausing a graph, not a failure."""
+    errors = sys.modules.get("langgraph.errors")
+    return errors is not None and isinstance(error, errors.GraphBubbleUp)
