@@ -1,0 +1,1 @@
+"""The same model through several agents."""
