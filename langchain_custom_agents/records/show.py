@@ -96,7 +96,9 @@ def _line(kind: str, text: str, label: str = "") -> "Text":
     from rich.text import Text
 
     style, name = _STYLES[kind], visible(label)
-    return Text.assemble((f"{name}: " if name else "", f"bold {style}"), (visible(text), style))
+    # Further lines are indented: no text can pass for a line of the run, as a forged answer.
+    said = visible(text).replace("\n", "\n  ") if name else visible(text)
+    return Text.assemble((f"{name}: " if name else "", f"bold {style}"), (said, style))
 
 
 def numbers(step: StepRecord, label: Mapping[str, str]) -> str:
