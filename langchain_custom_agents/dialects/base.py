@@ -5,7 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from langchain_custom_agents.dialects.form import Form
 from langchain_custom_agents.dialects.lenient_json import is_plain, to_json
@@ -21,6 +21,9 @@ from langchain_custom_agents.dialects.moves import (
 )
 from langchain_custom_agents.dialects.phrases import IN_ENGLISH, Phrases
 from langchain_custom_agents.dialects.toolbox import Toolbox, Tools
+
+if TYPE_CHECKING:
+    from langchain_custom_agents.dialects.grammars.nodes import Grammar
 
 
 class Dialect(ABC):
@@ -212,6 +215,65 @@ class Dialect(ABC):
         else:
             form = self.phrases.no_tools.format(form=f"`{answering}`")
         return self.phrases.misread.format(reason=misreading.reason, form=form)
+
+    # What holds an engine to the form.
+
+    def grammar(
+        self, tools: Tools = (), syntax: Literal["gbnf", "lark", "json_schema"] = "gbnf"
+    ) -> Any:
+        """Return the grammar of one step: whatever it admits, `read` reads without repairs.
+
+        Thoughts and answers are free, except that nothing in them can count as form; tools are
+        named from the list, and their arguments follow their schemas.
+
+        Args:
+            tools: The tools there are. Without any, only an answer is admitted.
+            syntax: `"gbnf"` for llama.cpp, `"lark"` for llguidance, `"json_schema"` for
+                engines that know JSON schemas only; that is for `JsonBlob`, without its thought.
+
+        Returns:
+            The grammar as text; a JSON schema as a dict.
+
+        Raises:
+            NotImplementedError: If the dialect defines no `rules`.
+            ValueError: If a tool cannot be named in the form, its schema cannot be written, or
+                the form is not JSON.
+
+        Example:
+            >>> from langchain_custom_agents.dialects import JsonBlob
+            >>> JsonBlob().grammar((), "json_schema")["properties"]["action"]
+            {'const': 'Final Answer'}
+        """
+        from langchain_custom_agents.dialects.grammars import rendering, steps
+
+        toolbox = Toolbox.of(tools)
+        if syntax == "json_schema":
+            return steps.json_schema(self, toolbox)
+        writers = {"gbnf": rendering.gbnf, "lark": rendering.lark}
+        if syntax not in writers:
+            msg = f"There is no syntax {syntax!r}; choose gbnf, lark or json_schema."
+            raise ValueError(msg)
+        return writers[syntax](self.rules(toolbox))
+
+    def rules(self, toolbox: Toolbox) -> "Grammar":
+        """Return the rules of one step; a dialect of your own defines them to have a grammar.
+
+        Args:
+            toolbox: The tools there are.
+
+        Raises:
+            NotImplementedError: If the dialect defines none.
+        """
+        from langchain_custom_agents.dialects.grammars.steps import rules_of
+
+        found = rules_of(self, toolbox)
+        if found is None:
+            msg = (
+                f"{type(self).__name__} has no grammar: define its method `rules`, which returns "
+                "a `Grammar` of nodes from langchain_custom_agents.dialects.grammars."
+            )
+            raise NotImplementedError(msg)
+        return found
 
     # What a dialect may use to write and to match.
 

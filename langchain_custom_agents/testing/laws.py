@@ -1,59 +1,79 @@
 """The laws of a dialect, as tests to inherit."""
 
+import random
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from langchain_custom_agents.dialects import Action, Answer, Dialect, Misreading, Move, Reading
+from langchain_custom_agents.dialects import (
+    Action,
+    Answer,
+    Dialect,
+    Misreading,
+    Move,
+    Reading,
+    Toolbox,
+)
+from langchain_custom_agents.testing.tool_schemas import TOOL_SCHEMAS
 
 # Text made of what breaks written forms: labels of every language, mark-up, brackets, quotes,
 # braces, escapes and tokens, between ordinary words of several scripts.
-_PIECES = st.sampled_from(
-    [
-        *("Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:", "Question:"),
-        *("思考:", "行動：", "行動の入力:", "観察:", "最終回答:", "质问", "AI:", "Follow up:"),
-        *("**Action:**", "### Observation", "action 3:", "- Observation:", "1. Thought:", "Obser"),
-        *("[", "]", "[[", "]]", "\\[", "{", "}", "{input}", "{{", '{"a": 1}', "'", '"', "“", "`"),
-        *(
-            "```",
-            "```json",
-            "\\",
-            "\\\\",
-            "\\Action:",
-            "\\n",
-            "\n",
-            "\n\n",
-            "\r\n",
-            "\t",
-            " ",
-            "　",
-        ),
-        *("</think>", "<think>", "<|im_end|>", "</s>", "<tool_call>", "\\</s>", "<observation>"),
-        *(
-            "Hiroko",
-            "先生",
-            "مرحبا",
-            "👩‍🏫",
-            "Finish",
-            "Finish[x]",
-            "Search",
-            "null",
-            "0",
-            "\x00",
-            "\u2028",
-        ),
-    ]
+_HOSTILE = (
+    *("Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:", "Question:"),
+    *("思考:", "行動：", "行動の入力:", "観察:", "最終回答:", "质问", "AI:", "Follow up:"),
+    *("**Action:**", "### Observation", "action 3:", "- Observation:", "1. Thought:", "Obser"),
+    *("[", "]", "[[", "]]", "\\[", "{", "}", "{input}", "{{", '{"a": 1}', "'", '"', "“", "`"),
+    *(
+        "```",
+        "```json",
+        "\\",
+        "\\\\",
+        "\\Action:",
+        "\\n",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\t",
+        " ",
+        "　",
+    ),
+    *("</think>", "<think>", "<|im_end|>", "</s>", "<tool_call>", "\\</s>", "<observation>"),
+    *(
+        "Hiroko",
+        "先生",
+        "مرحبا",
+        "👩‍🏫",
+        "Finish",
+        "Finish[x]",
+        "Search",
+        "null",
+        "0",
+        "\x00",
+        "\u2028",
+    ),
 )
+_PIECES = st.sampled_from(_HOSTILE)
 _TEXT = st.lists(st.one_of(_PIECES, st.text(max_size=8)), max_size=8).map("".join)
 _SOME = _TEXT.filter(lambda text: bool(text.strip()))
 _NAMES = st.from_regex(r"[A-Za-z\u3042-\u3093\u4e00-\u4e80](?:[\w \-]{0,10}\w)?", fullmatch=True)
-_JSON = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), _TEXT),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_TEXT, inner, max_size=3)),
-    max_leaves=5,
-)
+
+
+def _json(**floats: bool) -> st.SearchStrategy[Any]:
+    return st.recursive(
+        st.one_of(
+            st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, **floats), _TEXT
+        ),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3), st.dictionaries(_TEXT, inner, max_size=3)
+        ),
+        max_leaves=5,
+    )
+
+
+_JSON = _json()
 
 # Each law is one function that every subclass runs with a dialect of its own, so a failing
 # example of one dialect is no example for another: none is kept.
@@ -77,6 +97,16 @@ class DialectLaws:
 
     dialect: ClassVar[Dialect]
     tool: ClassVar[Any] = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Leave out the law of grammars where the dialect has none."""
+        super().__init_subclass__(**kwargs)
+        if hasattr(cls, "dialect"):
+            try:
+                cls.dialect.rules(Toolbox())
+            except NotImplementedError:
+                cls.test_law_9_what_the_grammar_admits_is_read = None  # type: ignore[assignment]
+                cls.test_law_9_what_is_written_the_grammar_admits = None  # type: ignore[assignment]
 
     def _moves(self) -> st.SearchStrategy[Action | Answer]:
         return st.one_of(
@@ -183,3 +213,181 @@ class DialectLaws:
 
         assert [stop for stop in self.dialect.stop if stop in body] == []
         assert isinstance(self.dialect.read(body).move, Misreading)
+
+    @_law
+    @given(data=st.data())
+    def test_law_9_what_the_grammar_admits_is_read(self, data: st.DataObject) -> None:
+        """Whatever the grammar admits is read without repairs, with arguments the schema admits."""
+        import jsonschema
+
+        tool = data.draw(st.sampled_from(TOOL_SCHEMAS))
+        schema, tool = tool["parameters"], self._named(tool)
+        said = _walk(_engine(self.dialect, tool["name"], repr(tool)), data.draw(st.integers(0)))
+        reading = self.dialect.read(said, [tool])
+
+        assert reading.repairs == ()
+        assert reading.cut == ""
+        if isinstance(reading.move, Action) and isinstance(reading.move.input, dict):
+            jsonschema.validate(reading.move.input, schema)
+        assert isinstance(reading.move, Answer) or (
+            isinstance(reading.move, Action) and reading.move.tool == tool["name"]
+        )
+
+    @_law
+    @given(data=st.data())
+    def test_law_9_what_is_written_the_grammar_admits(self, data: st.DataObject) -> None:
+        """Whatever is written for a tool, or as an answer, the grammar admits."""
+        tool = data.draw(st.sampled_from(TOOL_SCHEMAS))
+        schema, tool = tool["parameters"], self._named(tool)
+        thought = data.draw(_TEXT.filter(_ends_plainly))
+        arguments = values_of(schema, schema.get("$defs", {}))
+        move = data.draw(
+            st.one_of(st.builds(Answer, _SOME), st.builds(Action, st.just(tool["name"]), arguments))
+        )
+        written = self.dialect.write(thought, move)
+
+        assert _refused(_engine(self.dialect, tool["name"], repr(tool)), written) is None
+
+    def _named(self, tool: dict[str, Any]) -> dict[str, Any]:
+        return {**tool, "name": self.dialect.only_tool or tool["name"]}
+
+
+# Nothing introduces an example that ends in none of these; see `Dialect.grammar`.
+def _ends_plainly(thought: str) -> bool:
+    return not thought.rstrip().rstrip("`*_~ ").rstrip().endswith((":", "：", '"', "“", "「"))
+
+
+def values_of(schema: Any, definitions: Any) -> st.SearchStrategy[Any]:
+    """Return a strategy for the values that a schema of `TOOL_SCHEMAS` admits."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return st.deferred(lambda: values_of(definitions[name], definitions))
+    if "const" in schema:
+        return st.just(schema["const"])
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    for union in ("anyOf", "oneOf"):
+        if union in schema:
+            return st.one_of(*(values_of(each, definitions) for each in schema[union]))
+    match schema.get("type"):
+        case list() as kinds:
+            return st.one_of(*(values_of({"type": kind}, definitions) for kind in kinds))
+        case "string" if "pattern" in schema:
+            return st.from_regex(schema["pattern"].replace("$", r"\Z"))
+        case "string" if "maxLength" in schema:
+            return st.text('ab é"\\', min_size=schema["minLength"], max_size=schema["maxLength"])
+        case "string":
+            return _TEXT
+        case "integer":
+            return st.integers(schema.get("minimum"), schema.get("maximum"))
+        case "number":
+            return st.floats(allow_nan=False, allow_infinity=False) | st.integers()
+        case "boolean":
+            return st.booleans()
+        case "null":
+            return st.none()
+        case "array" if "prefixItems" in schema:
+            return st.tuples(*(values_of(each, definitions) for each in schema["prefixItems"])).map(
+                list
+            )
+        case "array":
+            items = values_of(schema.get("items", {}), definitions)
+            return st.lists(
+                items, min_size=schema.get("minItems", 0), max_size=schema.get("maxItems", 3)
+            )
+        case "object" if "properties" in schema:
+            parts = {
+                name: values_of(each, definitions) for name, each in schema["properties"].items()
+            }
+            needed = {
+                name: part for name, part in parts.items() if name in schema.get("required", ())
+            }
+            free = {name: part for name, part in parts.items() if name not in needed}
+            found = st.fixed_dictionaries(needed, optional=free)
+            return found.map(lambda given: {name: given[name] for name in parts if name in given})
+        case "object":
+            more = schema.get("additionalProperties", {})
+            return st.dictionaries(_TEXT, values_of(more, definitions), max_size=3)
+    return _json(allow_infinity=False)
+
+
+# What leads from a thought to a move, in the dialects that are tested here.
+_LABELS = (
+    "Action:", "Final Answer:", "行動:", "最終回答:", "行动:", "最终答案:", "AI:", "Follow up:",
+    "So the final answer is:", "Handlung:", "Antwort:",
+)  # fmt: skip
+
+
+class _Bytes:
+    """A tokenizer whose tokens are the bytes, for the engine."""
+
+    eos_token_id, bos_token_id, special_token_ids = 256, None, (256,)
+    tokens = (*(bytes([byte]) for byte in range(256)), b"<eos>")
+
+    def __call__(self, text: bytes | str) -> list[int]:
+        return list(text if isinstance(text, bytes) else text.encode())
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Any:
+    try:
+        import llguidance
+    except ImportError as error:
+        msg = "The law of grammars needs an engine: pip install llguidance"
+        raise ImportError(msg) from error
+    return llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Bytes()), n_vocab=257)
+
+
+@lru_cache(maxsize=512)
+def _engine_of(grammar: str) -> Any:
+    from llguidance import LLMatcher, LLParserLimits
+
+    # A tokenizer of single bytes makes the engine look much further than one of words.
+    fuel = 1_000_000_000
+    limits = LLParserLimits(initial_lexer_fuel=fuel, step_lexer_fuel=fuel)
+    matcher = LLMatcher(_tokenizer(), LLMatcher.grammar_from_lark(grammar), limits=limits)
+    assert not matcher.is_error(), matcher.get_error()
+    return matcher
+
+
+_GRAMMARS: dict[tuple[str, str], str] = {}
+
+
+def _engine(dialect: Dialect, name: str, tool: str) -> Any:
+    key = (repr(dialect), tool)
+    if key not in _GRAMMARS:
+        described = next(each for each in TOOL_SCHEMAS if repr({**each, "name": name}) == tool)
+        _GRAMMARS[key] = dialect.grammar([{**described, "name": name}], "lark")
+    return _engine_of(_GRAMMARS[key]).deep_copy()
+
+
+def _refused(engine: Any, text: str) -> str | None:
+    """Return where the engine does not go on with a text; None if it admits all of it."""
+    words = text.encode()
+    taken = engine.try_consume_tokens(list(words))
+    if taken == len(words) and engine.is_accepting():
+        return None
+    return words[:taken].decode(errors="replace") + "⟂" + words[taken:].decode(errors="replace")
+
+
+def _walk(engine: Any, seed: int) -> str:
+    """Take random steps through the grammar to its end, trying what breaks written forms."""
+    chance, said = random.Random(seed), bytearray()  # noqa: S311
+    leads = [b"\nAction: ", b"\nFinal Answer: ", b"Action: ", b"]", b'"', b"}", b"\n"]
+    labels = [f"\n{label}{space}".encode() for label in _LABELS for space in (" ", "")]
+    pieces = [*leads, *labels, *(piece.encode() for piece in _HOSTILE)]
+    while len(said) < 4000:
+        mask = engine.compute_bitmask()
+        allowed = [at for at in range(257) if mask[at // 8] >> (at % 8) & 1]
+        if 256 in allowed and (len(allowed) == 1 or len(said) > 300 or chance.random() < 0.2):
+            return said.decode()
+        for piece in chance.sample(pieces if len(said) < 300 else pieces[: 7 + len(labels)], 6):
+            if engine.validate_tokens(list(piece)) == len(piece):
+                taken = piece
+                break
+        else:
+            taken = bytes([chance.choice([at for at in allowed if at < 256])])
+        engine.consume_tokens(list(taken))
+        said += taken
+    assume(False)
+    return ""
