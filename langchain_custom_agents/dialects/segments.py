@@ -28,6 +28,8 @@ _EXAMPLE = re.compile(
 )
 # The first step is looked for: what comes after so many labels and fences does not matter.
 _MOST = 2_000
+# A step has fewer labels than this.
+_STEP = 64
 _EMPHASIS = re.compile(r"(?:\*{1,3}|_{1,3}|`{1,3}|\|)[ \t]?(?=\w)")
 _ROLES = {
     "question": "question",
@@ -100,7 +102,8 @@ class Words:
             roles.add(role)
             return f"{self.spelled[role][0]}: "
 
-        spelled = dressed.sub(spell, closing.sub("\n", text) if "</" in text else text)
+        opened = closing.sub("\n", text, count=_STEP) if "</" in text else text
+        spelled = dressed.sub(spell, opened, count=_STEP)
         if roles & {"action", "answer", "follow_up"}:
             return spelled
         found = bare.search(text)
