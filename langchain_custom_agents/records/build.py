@@ -227,12 +227,10 @@ class _Story:
         _: UUID | None,
         run_id: UUID | None,
         heard: Any,
-        about: Mapping[str, Any],
+        model: str,
         parent: UUID | None = None,
     ) -> None:
-        step = StepRecord(
-            prompt=prompt_data(heard), began=_rounded(at - self.began), model=_model(about)
-        )
+        step = StepRecord(prompt=prompt_data(heard), began=_rounded(at - self.began), model=model)
         if parent in self._asked:
             outer = self._asked[parent][0]
             self.steps = [other for other in self.steps if other is not outer]
@@ -336,11 +334,11 @@ class _Story:
         run_id: UUID | None,
         name: str,
         given: Any,
-        about: Mapping[str, Any],
+        call_id: str | None,
     ) -> None:
         if not self.steps:
             self.steps.append(StepRecord(prompt=""))
-        call = self._called(name, given, about.get("tool_call_id"))
+        call = self._called(name, given, call_id)
         call.began = _rounded(at - self.began)
         self._running[run_id] = call, at
 
@@ -525,7 +523,7 @@ def _tokens(response: LLMResult, heard: Any, step: StepRecord, count: CountToken
     return Tokens(read=count(heard_text(heard)), written=count(words), counted=True)
 
 
-def _model(about: Mapping[str, Any]) -> str:
+def model_name(about: Mapping[str, Any]) -> str:
     """Return the name of a model, as far as its call tells it."""
     params = about.get("invocation_params") or {}
     metadata = about.get("metadata") or {}

@@ -20,7 +20,7 @@ from langchain_core.outputs import LLMResult
 
 from langchain_custom_agents.dialects import Dialect
 from langchain_custom_agents.policies import CountTokens, approximate_tokens
-from langchain_custom_agents.records.build import Event, Setting, build
+from langchain_custom_agents.records.build import Event, Setting, build, model_name
 from langchain_custom_agents.records.record import RunRecord
 
 
@@ -183,7 +183,9 @@ class Recorder(BaseCallbackHandler):
     ) -> None:
         """Note what a text model is sent."""
         run, owner = self._begin(run_id, parent_run_id, None, kwargs.get("name"))
-        run.events.append(("ask", clock(), owner, run_id, (prompts[0], kwargs, parent_run_id)))
+        run.events.append(
+            ("ask", clock(), owner, run_id, (prompts[0], model_name(kwargs), parent_run_id))
+        )
 
     def on_chat_model_start(
         self,
@@ -196,7 +198,9 @@ class Recorder(BaseCallbackHandler):
     ) -> None:
         """Note what a chat model is sent."""
         run, owner = self._begin(run_id, parent_run_id, None, kwargs.get("name"))
-        run.events.append(("ask", clock(), owner, run_id, (messages[0], kwargs, parent_run_id)))
+        run.events.append(
+            ("ask", clock(), owner, run_id, (messages[0], model_name(kwargs), parent_run_id))
+        )
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a model said."""
@@ -230,9 +234,9 @@ class Recorder(BaseCallbackHandler):
         self._under[run_id] = run, owner, run_id
         name = (serialized or {}).get("name") or kwargs.get("name") or ""
         given = kwargs.get("inputs")
-        run.events.append(
-            ("call", clock(), owner, run_id, (name, input_str if given is None else given, kwargs))
-        )
+        given = input_str if given is None else given
+        what = name, given, kwargs.get("tool_call_id")
+        run.events.append(("call", clock(), owner, run_id, what))
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a tool returned."""
