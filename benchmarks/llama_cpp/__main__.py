@@ -179,10 +179,12 @@ def wait(port: int, server: subprocess.Popen) -> None:
     raise SystemExit("The server did not start within two minutes.")
 
 
-def measure(port: int, turns: int, seed: int) -> None:
+def measure(port: int, turns: int, seed: int, only: list[str]) -> None:
     print("| dialect | grammar | readable | actions | answers | unread without it | s per turn |")
     print("|---|---|---|---|---|---|---|")
     for name, dialect in DIALECTS.items():
+        if only and name not in only:
+            continue
         tools = ["Intermediate Answer"] if dialect.only_tool else TOOLS
         grammar = dialect.grammar(tools, "gbnf")
         prompt = dialect.scratchpad()
@@ -214,6 +216,7 @@ def main() -> None:
     parser.add_argument("--server", required=True, help="the llama-server to start")
     parser.add_argument("--turns", type=int, default=200)
     parser.add_argument("--seed", type=int, default=random.randrange(1000))
+    parser.add_argument("--only", action="append", default=[], choices=list(DIALECTS))
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "random.gguf"
@@ -228,7 +231,7 @@ def main() -> None:
             try:
                 wait(port, server)
                 print(f"Seed {chosen.seed}.\n", flush=True)
-                measure(port, chosen.turns, chosen.seed)
+                measure(port, chosen.turns, chosen.seed, chosen.only)
             finally:
                 server.terminate()
                 server.wait(10)

@@ -178,7 +178,7 @@ def _smallest(starts: list[int], accepting: list[bool], moves: Moves) -> Automat
     # First those whose moves are alike as they stand, which is quickly seen; then all others.
     for whole in (False, True):
         group = _grouped(accepting, moves, whole=whole)
-        count = max(group) + 1
+        count = max(group, default=-1) + 1
         merged: Moves = [[] for _ in range(count)]
         ends = [False] * count
         for state in reversed(range(len(moves))):

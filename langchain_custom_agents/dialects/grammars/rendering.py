@@ -143,7 +143,8 @@ class _GBNF(_Writer):
         return name.lower().replace("_", "-")
 
     def literal(self, text: str) -> str:
-        return '"' + "".join(self.mark(ord(each)) for each in text) + '"'
+        marks = (each if each in "-^" else self.mark(ord(each)) for each in text)
+        return f'"{"".join(marks)}"'
 
     def mark(self, point: int) -> str:
         mark = chr(point)
