@@ -39,7 +39,7 @@ from langchain_custom_agents.loop import (
     turn,
 )
 from langchain_custom_agents.policies import CountTokens, Limits, Reask, Repeats, approximate_tokens
-from langchain_custom_agents.records.build import Event, Setting, build, model_name
+from langchain_custom_agents.records.build import Event, Setting, build
 from langchain_custom_agents.records.messages import (
     as_json,
     call_data,
@@ -713,13 +713,8 @@ def _by_hand(heard: Any, words: str) -> _Heard:
     """Return the events of a model call that was not made."""
     at, run_id = time.perf_counter(), uuid.uuid4()
     said = LLMResult(generations=[[Generation(text=words)]])
-    about = {"invocation_params": {"model": BY_HAND}}
-    return _Heard(
-        [
-            ("ask", at, None, run_id, (heard, model_name(about), None)),
-            ("said", at, None, run_id, (said,)),
-        ]
-    )
+    asked: Event = ("ask", at, None, run_id, (heard, BY_HAND, None))
+    return _Heard([asked, ("said", at, None, run_id, (said,))])
 
 
 def _move(planned: Any) -> Move | tuple[Action, ...]:
