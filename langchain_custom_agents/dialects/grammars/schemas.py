@@ -162,7 +162,8 @@ class Schemas:
         """Return a number."""
         digit = Chars(((48, 57),))
         small = seq("-", many(digit, 1, 3))
-        large = seq(maybe("+"), either(many(digit, 1, 2), seq(one_of("12"), digit, digit)))
+        high = either(seq(one_of("12"), digit, digit), seq("30", one_of("012345678")))
+        large = seq(maybe("+"), either(many(digit, 1, 2), high))
         exponent = seq(one_of("eE"), either(small, large))
         return self._rule(
             "NUMBER",
