@@ -87,8 +87,9 @@ def measured(pairs, embeddings: Embeddings) -> dict[str, float]:
     ways = {"dense": None, "keyword": None, "hybrid": None}
     ways |= {f"hybrid {weight}": weight for weight in WEIGHTS}
     told = {}
-    for way, weight in ways.items():  # "hybrid" alone is the default: the question decides
-        store._keyword_weight = weight
+    usual = store._keyword_weight
+    for way, weight in ways.items():  # "hybrid" alone is the default: embeddings or question decide
+        store._keyword_weight = usual if weight is None else weight
         search_type = way.split()[0]
         scores = [
             ndcg([document.page_content

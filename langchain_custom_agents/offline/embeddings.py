@@ -68,6 +68,11 @@ class HashingEmbeddings(Embeddings):
     Args:
         dimension: The length of the vectors.
 
+    Attributes:
+        keyword_weight: How much keywords count beside these vectors in a `FAISSStore`: more than
+            beside a model's, since both compare spelling and BM25 does so better (measured in
+            `benchmarks/faiss_store/quality.py`).
+
     Raises:
         ValueError: If `dimension` is not at least 8.
 
@@ -79,6 +84,8 @@ class HashingEmbeddings(Embeddings):
         >>> dot(a, b) > dot(a, c)
         True
     """
+
+    keyword_weight = 0.6
 
     def __init__(self, dimension: int = 1024) -> None:
         if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 8:

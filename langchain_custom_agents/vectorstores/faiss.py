@@ -77,7 +77,8 @@ class FAISSStore(VectorStore):
             "keyword" (BM25) or "hybrid" (both, joined by score), the default because it found
             more of what was asked for on every question set it was measured on.
         keyword_weight: How much the keywords count in a hybrid search, from 0 to 1; None for what
-            measured best: 0.3, and 0.6 for queries in Japanese, Chinese, Korean or Thai.
+            measured best: 0.3, and 0.6 for queries in Japanese, Chinese, Korean or Thai, unless
+            the embeddings have a `keyword_weight` of their own.
         tier: "auto", "exact" (compare every vector) or "codes".
         fsync: Wait until writes are on the disk, so that they also survive a power cut. Without,
             they survive the end of the process, however sudden.
@@ -130,7 +131,8 @@ class FAISSStore(VectorStore):
         self._embedding = embedding
         self._embedding_id = embedding_id or _name_of(embedding)
         self._search_type = search_type
-        self._keyword_weight = keyword_weight
+        usual = getattr(embedding, "keyword_weight", None)
+        self._keyword_weight: float | None = usual if keyword_weight is None else keyword_weight
         self._tier = tier
         self._fsync = fsync
         self._read_only = read_only

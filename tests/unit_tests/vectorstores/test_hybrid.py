@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.embeddings import Embeddings
 
 from langchain_custom_agents.vectorstores import _documents
 from langchain_custom_agents.vectorstores._hybrid import fuse, query_words
@@ -102,3 +103,29 @@ def test_replaced_and_deleted_words_are_gone() -> None:
     store.delete(["2"])
     for word, count in (("zebra", 0), ("yak", 0), ("xerus", 1)):
         assert len(store.similarity_search(word, search_type="keyword")) == count
+
+
+class Lopsided(Embeddings):
+    """Embeddings to which every document is right but the one that holds the word."""
+
+    def __init__(self, keyword_weight: float) -> None:
+        self.keyword_weight = keyword_weight
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [[0.0, 1.0] if "cat" in text else [1.0, 0.0] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("own", "given_weight", "first"),
+    [(0.9, None, "a cat"), (0.1, None, "a dog"), (0.9, 0.1, "a dog"), (0.1, 0.9, "a cat")],
+)
+def test_embeddings_say_how_much_keywords_count_beside_them(
+    own: float, given_weight: float | None, first: str
+) -> None:
+    """The weight that embeddings bring decides, unless one is given."""
+    store = FAISSStore(Lopsided(own), keyword_weight=given_weight)
+    store.add_texts(["a cat", "a dog"])
+    assert store.similarity_search("cat", k=1)[0].page_content == first
