@@ -61,7 +61,8 @@ class Boundary:
         own = () if dialect is None else dialect.stop
         self._dialect = dialect
         self._stop = [sequence for sequence in stop if sequence and sequence not in own]
-        self._reach = max(map(len, self._stop), default=1) - 1
+        self._label = "" if dialect is None else dialect.observation
+        self._reach = max(map(len, [*self._stop, self._label])) - 1
         self._pieces: list[str] = []
         self._tail = ""
         self._line = ""
@@ -70,14 +71,16 @@ class Boundary:
         """Take the next piece of the text, and tell whether it reaches the boundary."""
         self._pieces.append(piece)
         recent = self._tail + piece
-        self._tail = recent[len(recent) - self._reach :] if self._reach else ""
+        self._tail = recent[-self._reach :] if self._reach > 0 else ""
         if any(sequence in recent for sequence in self._stop):
             return True
-        # Only the beginning of a line can be a label, so that a long text is not read again and
-        # again; what looks like one is then put to the dialect with all that came before it.
+        # Only the beginning of a line, or the label as it is written, can be where it begins, so
+        # that a long text is not read again and again; what looks like it is then put to the
+        # dialect with all that came before it.
         *ended, last = (self._line + piece).split("\n")
         looks = any(self._may_begin(line + "\n") for line in ended)
         looks = looks or (len(self._line) < _LABEL and self._may_begin(last))
+        looks = looks or (bool(self._label) and self._label in recent)
         self._line = last[: _LABEL + 1]
         return looks and self._begins("".join(self._pieces))
 

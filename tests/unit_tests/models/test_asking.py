@@ -261,6 +261,7 @@ def test_a_refusal_counts_once_the_call_works_without(way: Way) -> None:
     [
         (ENGLISH, STEP + "\nObservation:", None),
         (ENGLISH, STEP + "\n**Observation:**", STEP + "\n**Observation:"),
+        (ENGLISH, STEP + " Observation:", None),
         (JAPANESE, "行動: 検索\n観察：", None),
         (CHINESE, "行动: 搜索\n观察:", None),
         (Bracketed(), "Action: Search[x]\nObservation 1:", None),
@@ -281,6 +282,7 @@ def test_a_boundary_is_reached_when_the_label_is_whole(dialect: Any, text: str, 
     [
         "Observing is fun\nobservations: none of them",
         "I say Observation: in a line",
+        "Final Answer: it says Observation: in a line",
         "Final Answer: a\n\\Observation: quoted",
         "Final Answer: x\nObserv",
     ],
