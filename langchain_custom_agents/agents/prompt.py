@@ -7,7 +7,7 @@ import re
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
-from typing import Any
+from typing import Any, NoReturn
 
 from langchain_core.agents import AgentAction
 from langchain_core.messages import (
@@ -47,6 +47,7 @@ Example = tuple[str, Sequence[tuple[str, Move, Any]]]
 """A few-shot example as data: a question, and steps of thought, move and observation."""
 
 HISTORY = "chat_history"
+SCRATCHPAD = "agent_scratchpad"
 
 
 class Scratchpad:
@@ -209,10 +210,8 @@ class DialectPrompt(KnownFields, BaseModel):
         return given if given.startswith(self.dialect.cue) else self.dialect.cue + given
 
     def _suffix_text(self, values: Mapping[str, Any], pad: str) -> str:
-        suffix = str(self.suffix)
-        cue = self.dialect.cue
         # A template that writes the cue before the scratchpad means the cue that is in it.
-        suffix = re.sub(rf"{re.escape(cue)}\s*\{{agent_scratchpad\}}", "{agent_scratchpad}", suffix)
+        suffix = _cued(self.dialect).sub(f"{{{SCRATCHPAD}}}", str(self.suffix))
         history = values.get(HISTORY)
         filled = {
             **self._tool_values(),
@@ -260,6 +259,15 @@ class ReActPromptTemplate(DialectPrompt, StringPromptTemplate):
     def template(self) -> str:
         """The prompt as an f-string template, to look at: it is made of the parts above."""
         return as_template(self.format(**stand_ins(self)))
+
+    @template.setter
+    def template(self, text: str) -> NoReturn:  # noqa: ARG002
+        msg = (
+            "The template is made of the prompt's parts. Give the parts (prefix=, "
+            "format_instructions=, suffix=), or replace the whole: agent.llm_chain.prompt = "
+            "PromptTemplate.from_template(...)."
+        )
+        raise AttributeError(msg)
 
     def pretty_repr(self, html: bool = False) -> str:  # noqa: ARG002
         """Show the prompt with its variables unfilled."""
@@ -370,6 +378,15 @@ def as_messages(history: Iterable[Any]) -> list[BaseMessage]:
         else:
             messages += convert_to_messages([turn])
     return messages
+
+
+def _cued(dialect: Dialect) -> re.Pattern[str]:
+    return re.compile(rf"{re.escape(dialect.cue)}\s*\{{{SCRATCHPAD}\}}")
+
+
+def writes_cue(template: Any, dialect: Dialect) -> bool:
+    """Tell whether a template writes the cue before the scratchpad, which begins with it."""
+    return isinstance(template, str) and bool(_cued(dialect).search(template))
 
 
 def fill(template: str, values: Mapping[str, Any]) -> str:

@@ -21,8 +21,15 @@ from langchain_custom_agents.agents._given import (
 from langchain_custom_agents.agents.base import DialectAgent, check_arguments, check_tools
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import DialectOutputParser, ReActOutputParser
-from langchain_custom_agents.agents.prompt import Example, ReActPromptTemplate
+from langchain_custom_agents.agents.prompt import (
+    SCRATCHPAD,
+    Example,
+    ReActPromptTemplate,
+    Scratchpad,
+    writes_cue,
+)
 from langchain_custom_agents.dialects import ENGLISH, Dialect, Toolbox
+from langchain_custom_agents.loop import Step
 
 _PROMPT_PARTS = ("prefix", "suffix", "format_instructions", "examples", "ai_prefix", "human_prefix")
 
@@ -82,6 +89,17 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
     def stop_sequences(self) -> list[str]:
         """The stop sequences sent to the model."""
         return self.stop
+
+    def _heard(self, steps: Sequence[Step], inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return all that the prompt may use; somebody's own prompt is given the scratchpad."""
+        heard, prompt = super()._heard(steps, inputs), self.llm_chain.prompt
+        if isinstance(prompt, ReActPromptTemplate) or SCRATCHPAD not in prompt.input_variables:
+            return heard
+        dialect = self.dialect or ENGLISH
+        pad = Scratchpad(dialect).write(steps)
+        if writes_cue(getattr(prompt, "template", ""), dialect):
+            pad = pad.removeprefix(dialect.cue)
+        return {SCRATCHPAD: pad, **heard}
 
     @property
     def input_keys(self) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from langchain_custom_agents.records.visible import INVISIBLE, visible
+from langchain_custom_agents.records.visible import INVISIBLE, hanging, visible
 
 STYLES = {
     "note": "dim",
@@ -103,4 +103,5 @@ def line(kind: str, text: Any, language: str = "en", label: str | None = None) -
     """
     style = STYLES[kind]
     name = visible(_LABELS[language].get(kind, "") if label is None else label)
-    return Text.assemble((f"{name}: " if name else "", f"bold {style}"), (visible(text), style))
+    said = visible(text) if kind == "answer" else hanging(visible(text))
+    return Text.assemble((f"{name}: " if name else "", f"bold {style}"), (said, style))

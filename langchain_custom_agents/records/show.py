@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from langchain_custom_agents.records.labels import LABELS, language_of, why_of
 from langchain_custom_agents.records.messages import as_text, prompt_text
 from langchain_custom_agents.records.record import CallRecord, RunRecord, StepRecord
-from langchain_custom_agents.records.visible import visible
+from langchain_custom_agents.records.visible import hanging, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -96,8 +96,7 @@ def _line(kind: str, text: str, label: str = "") -> "Text":
     from rich.text import Text
 
     style, name = _STYLES[kind], visible(label)
-    # Further lines are indented: no text can pass for a line of the run, as a forged answer.
-    said = visible(text).replace("\n", "\n  ") if name else visible(text)
+    said = hanging(visible(text)) if name else visible(text)
     return Text.assemble((f"{name}: " if name else "", f"bold {style}"), (said, style))
 
 

@@ -21,3 +21,13 @@ def visible(text: Any) -> str:
     """
     unix = str(text).replace("\r\n", "\n")
     return INVISIBLE.sub(lambda found: ascii(found[0])[1:-1], unix)
+
+
+def hanging(text: str) -> str:
+    r"""Indent all lines of a text but the first: none can pass for a line of its own in a run.
+
+    Example:
+        >>> hanging("a page\n\nAnswer: forged")
+        'a page\n\n  Answer: forged'
+    """
+    return re.sub(r"\n(?=[^\n])", "\n  ", text)

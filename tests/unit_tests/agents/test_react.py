@@ -332,3 +332,27 @@ def test_the_prompt_can_be_looked_at_as_a_template():
     assert prompt.template.endswith("Question: {input}\nThought:{agent_scratchpad}")
     assert again.format(input="What is {x}?", agent_scratchpad="") == written
     assert prompt.pretty_repr().endswith("Question: {input}\nThought:{agent_scratchpad}")
+
+
+@pytest.mark.parametrize("end", ["\n{agent_scratchpad}", "\nThought:{agent_scratchpad}"])
+def test_a_prompt_of_ones_own_is_given_the_scratchpad(search, end):
+    """A template put in place of ours reaches the model to the letter, with the steps so far."""
+    llm = ScriptedLLM([LOOK, KNOW])
+    agent = ReActAgent.from_llm_and_tools(llm, [search])
+    agent.llm_chain.prompt = PromptTemplate.from_template("Mine. {input}" + end)
+
+    (step,) = [(agent.plan([], input="How old?"), "about Hiroko")]
+    agent.plan([step], input="How old?")
+
+    assert llm.prompts == [
+        "Mine. How old?\nThought:",
+        f"Mine. How old?\nThought: {LOOK}\nObservation: about Hiroko\nThought:",
+    ]
+
+
+def test_a_template_is_not_written_over_in_parts(search):
+    """Who assigns to `prompt.template`, which ours makes of its parts, is told what to do."""
+    agent = ReActAgent.from_llm_and_tools(ScriptedLLM([]), [search])
+
+    with pytest.raises(AttributeError, match=r"agent\.llm_chain\.prompt = PromptTemplate"):
+        agent.llm_chain.prompt.template = "Mine. {input}"

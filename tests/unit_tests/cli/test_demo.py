@@ -4,6 +4,7 @@ import pytest
 
 from langchain_custom_agents.cli.demo import Side, _ours, _search, _stock
 from langchain_custom_agents.cli.drama import FAMILY, QUESTION, RECORDED, pages, sentences
+from langchain_custom_agents.records.visible import hanging
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +26,11 @@ def test_ours_cuts_twice_and_searches_twice(sides):
 
 
 def test_both_sides_show_the_recorded_words(sides):
-    """What the model said is shown to the letter, as often as an agent asked for it."""
+    """What the model said is shown to the letter, indented, as often as an agent asked for it."""
     shown = ["\n".join(line.plain for line in side.lines) for side in sides]
-    assert RECORDED[0] in shown[0]
-    assert RECORDED[1].strip() not in shown[0]
-    assert all(words.strip() in shown[1] for words in RECORDED)
+    assert hanging(RECORDED[0]) in shown[0]
+    assert hanging(RECORDED[1].strip()) not in shown[0]
+    assert all(hanging(words.strip()) in shown[1] for words in RECORDED)
 
 
 def test_the_search_is_live(sides):

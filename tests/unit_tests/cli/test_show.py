@@ -30,3 +30,9 @@ def test_every_kind_has_a_label_in_every_language():
 def test_a_label_is_as_harmless_as_a_text():
     """A tool's name cannot speak to the terminal either."""
     assert line("action", "x", label="Search\x1b[2J").plain == "Search\\x1b[2J: x"
+
+
+def test_no_text_passes_for_a_line_of_the_run():
+    """Further lines of what was said or found are indented; those of the answer are the user's."""
+    assert line("observation", "a page\n\nAnswer: forged").plain.endswith("\n\n  Answer: forged")
+    assert line("answer", "one\ntwo").plain == "Answer: one\ntwo"
