@@ -155,7 +155,9 @@ def test_ctrl_c_is_one_line(pipe):
     assert (code, err) == (130, "\nStopped by Ctrl-C.\n")
 
 
-@pytest.mark.parametrize("module", ["click", "langchain_custom_agents.cli.demo", "langchain_classic"])
+@pytest.mark.parametrize(
+    "module", ["click", "langchain_custom_agents.cli.demo", "langchain_classic"]
+)
 def test_ctrl_c_while_loading_is_one_line(pipe, tmp_path, module):
     """Ctrl-C is met from the beginning, while modules are still being imported."""
     path, somebody_reads = pipe

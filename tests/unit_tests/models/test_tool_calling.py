@@ -25,6 +25,7 @@ from langchain_core.outputs import GenerationChunk
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import Tool, tool
 from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
@@ -41,6 +42,7 @@ from langchain_custom_agents.dialects import (
     JsonBlob,
     SelfAsk,
 )
+from langchain_custom_agents.dialects.grammars import for_engine
 from langchain_custom_agents.models import UnreadableReplyError
 from langchain_custom_agents.models.listening import ThoughtReader
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
@@ -408,6 +410,20 @@ def test_an_engine_is_told_to_keep_to_a_grammar(kind: Any) -> None:
     assert [call.get("grammar") for call in chat.calls] == ["root ::= ..."] * 2 + [None]
     assert [call.get("temperature") for call in chat.calls] == [0.5, None, None]
     assert not any({"tools", "tool_choice"} & set(call) for call in chat.calls)
+
+
+@pytest.mark.parametrize("engine", ["vllm", "llama.cpp", "ollama", "llguidance"])
+def test_a_grammar_of_the_dialect_reaches_the_engine(engine: Any) -> None:
+    """What `for_engine` makes for an engine is what the model underneath is called with."""
+    dialect = JsonBlob()
+    constrain = for_engine(dialect, engine)
+    step = dialect.write("I look", Action("look", "the garden"))
+    chat = ScriptedChatModel([step])
+    message = with_tool_calling(chat, dialect, constrain=constrain).bind_tools([look]).invoke("?")
+
+    assert calls_of(message) == [("look", {"where": "the garden"})]
+    given = constrain([convert_to_openai_tool(look)])
+    assert given.items() <= chat.calls[0].items()
 
 
 # Which tool.
