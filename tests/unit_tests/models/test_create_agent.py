@@ -1,6 +1,7 @@
 """LangChain's `create_agent` with models that only write text: the tutorials and their company."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -435,7 +436,12 @@ def test_what_is_streamed_as_messages_is_ours_alone(kind: Any) -> None:
 
 
 async def test_events_show_the_model_and_what_is_underneath_once_each() -> None:
-    """A stream of events has tokens of our run only; the run underneath is below it."""
+    """A stream of events has tokens of our run only; the run underneath is below it.
+
+    Before Python 3.11 LangGraph's asynchronous nodes do not know whose events they are: no model
+    under `create_agent` shows its tokens there.
+    """
+    known = "She is not there." if sys.version_info >= (3, 11) else ""
     model = ScriptedChatModel(["I know\nFinal Answer: She is not there."])
     agent = create_agent(with_tool_calling(model), [look])
     tokens = ""
@@ -443,7 +449,7 @@ async def test_events_show_the_model_and_what_is_underneath_once_each() -> None:
         if event["event"] == "on_chat_model_stream":
             tokens += event["data"]["chunk"].text
 
-    assert tokens == "She is not there."
+    assert tokens == known
 
 
 def test_an_agent_is_a_subgraph() -> None:
