@@ -142,15 +142,23 @@ def write_model(path: Path, seed: int) -> None:
     writer.close()
 
 
-def endings() -> list[list[float]]:
-    """Make what ends a text likelier, so that a turn is short; nothing else is made so."""
+def endings() -> list[list]:
+    """Make what ends a text likelier, so that a turn is short; leave out tokens without a text.
+
+    To a grammar `<unk>` and `<s>` are words like others; but the server says nothing for them.
+    """
     pieces = vocabulary()
     marks = [
         b'"',
         b"]",
         *(piece for piece in pieces if piece.startswith(b"\n") and piece[-1:] == b" "),
     ]
-    return [[2, 3.0], *([259 + pieces.index(piece), 3.0] for piece in marks)]
+    return [
+        [0, False],
+        [1, False],
+        [2, 3.0],
+        *([259 + pieces.index(piece), 3.0] for piece in marks),
+    ]
 
 
 def ask(port: int, prompt: str, grammar: str | None, seed: int) -> dict:
