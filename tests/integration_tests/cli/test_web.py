@@ -55,7 +55,7 @@ def test_an_answer_from_the_web_has_its_source(site):
         "Answer: Ayako is a doctor and lives beside the lake. [1]",
         f"[1] Ayako, {site.url}/ayako",
     ]
-    assert f"({site.url}/gone could not be read: HTTP 404.)" in lines
+    assert f"  ({site.url}/gone could not be read: HTTP 404.)" in lines
     assert "pages forgotten at the end" in said.output
 
 
