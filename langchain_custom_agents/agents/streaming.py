@@ -22,6 +22,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_custom_agents.agents.base import DialectAgent
 from langchain_custom_agents.agents.output_parser import DialectOutputParser
 from langchain_custom_agents.dialects.answering import AnswerReader
+from langchain_custom_agents.models.asking import UntilStop
 
 
 class _Reply:
@@ -37,33 +38,21 @@ class _Reply:
         self.answer = ""
         self._agent, self._eager = agent, eager
         self._reader: AnswerReader | None = None
-        self._stop: list[str] = []
-        self._held = ""
+        self._until = UntilStop()
         parser = getattr(agent, "output_parser", None)
         if isinstance(agent, DialectAgent) and isinstance(parser, DialectOutputParser):
             own = type(parser).parse is not DialectOutputParser.parse
             self._reader = None if own else AnswerReader(parser.dialect)
-            self._stop = [stop for stop in agent.stop_sequences if stop not in parser.dialect.stop]
+            own_stop = [stop for stop in agent.stop_sequences if stop not in parser.dialect.stop]
+            self._until = UntilStop(own_stop)
 
     def hear(self, words: str) -> None:
         """Take the next words."""
         self.pieces.append(words)
         if self._reader is not None:
-            self.answer += self._reader.feed(self._until_stop(words))
+            self.answer += self._reader.feed(self._until.feed(words))
         elif self._eager and not isinstance(self._agent, DialectAgent):
             self.answer += words
-
-    def _until_stop(self, words: str) -> str:
-        """Leave out all from a stop sequence of the user's own on; hold back what may begin one."""
-        words = self._held + words
-        ends = [at for stop in self._stop if (at := words.find(stop)) >= 0]
-        if ends:
-            self._held = words[min(ends) :]
-            return words[: min(ends)]
-        begun = (n for stop in self._stop for n in range(1, len(stop)) if words.endswith(stop[:n]))
-        at = len(words) - max(begun, default=0)
-        self._held = words[at:]
-        return words[:at]
 
 
 class _Answering:

@@ -214,6 +214,33 @@ def cut_at(words: str, stop: Sequence[str]) -> str:
     return words
 
 
+class UntilStop:
+    r"""Passes a growing text on up to the first stop sequence, and holds back what may begin one.
+
+    Args:
+        stop: The stop sequences.
+
+    Example:
+        >>> until = UntilStop(["\nHuman:"])
+        >>> [until.feed(piece) for piece in ("Hello\nHu", "ge!", "\nHuman: Hi")]
+        ['Hello', '\nHuge!', '']
+    """
+
+    def __init__(self, stop: Sequence[str] = ()) -> None:
+        self._stop, self._held = tuple(stop), ""
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece, and return what can be passed on."""
+        if not self._stop:
+            return piece
+        words = self._held + piece
+        ends = [at for stop in self._stop if (at := words.find(stop)) >= 0]
+        begun = (n for stop in self._stop for n in range(1, len(stop)) if words.endswith(stop[:n]))
+        at = min(ends) if ends else len(words) - max(begun, default=0)
+        self._held = words[at:]
+        return words[:at]
+
+
 class _Asking:
     """One question to a model: what to call it with, and whether to call it again."""
 

@@ -8,6 +8,7 @@ from langchain_core.messages.tool import tool_call_chunk
 from langchain_custom_agents.dialects import Dialect
 from langchain_custom_agents.dialects.answering import _LIKE_DATA, AnswerReader, _Lines
 from langchain_custom_agents.dialects.labelled import LabelledDialect
+from langchain_custom_agents.models.asking import UntilStop
 from langchain_custom_agents.models.turn import REASONING, Turn
 
 _FENCES = ("\\", "`", "~")
@@ -94,7 +95,8 @@ class Listener:
         # Where a tool must be called there is no answer.
         forced = self._turn.forced
         self._answers = None if dialect is None or forced else AnswerReader(dialect)
-        self._thought, self._answer, self._held = "", "", ""
+        self._thought, self._answer = "", ""
+        self._until = UntilStop(self._turn.stop)
         self._pieces: list[str] = []
 
     @property
@@ -112,7 +114,7 @@ class Listener:
             self.again()
             return None
         self._pieces.append(piece)
-        piece = self._until_stop(piece)
+        piece = self._until.feed(piece)
         if not self._turn.formed:
             return self._chunk("", piece)
         thought = "" if self._answer or self._thoughts is None else self._thoughts.feed(piece)
@@ -166,18 +168,3 @@ class Listener:
         self._thought += thought
         self._reasoned = True
         return {REASONING: parted + thought}
-
-    def _until_stop(self, piece: str) -> str:
-        """Leave out all from a stop sequence of the caller's on; hold back what may begin one."""
-        stop = self._turn.stop
-        if not stop:
-            return piece
-        words = self._held + piece
-        ends = [at for sequence in stop if (at := words.find(sequence)) >= 0]
-        if ends:
-            self._held = words[min(ends) :]
-            return words[: min(ends)]
-        begun = (n for each in stop for n in range(1, len(each)) if words.endswith(each[:n]))
-        at = len(words) - max(begun, default=0)
-        self._held = words[at:]
-        return words[:at]
