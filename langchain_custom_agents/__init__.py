@@ -7,9 +7,9 @@ Example:
     >>> from langchain_custom_agents import ReActAgent, AgentExecutor  # doctest: +SKIP
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from langchain_custom_agents._lazy import lazily
 from langchain_custom_agents._version import __version__
 
 if TYPE_CHECKING:
@@ -84,18 +84,4 @@ _HOMES = {
     "with_tool_calling": "models.tool_calling",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its home the first time it is asked for (PEP 562)."""
-    home = _HOMES.get(name)
-    if home is None:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Name what is public, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -3,8 +3,9 @@
 A name is loaded when it is first used: who only asks a model loads nothing else.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from langchain_custom_agents._lazy import lazily
 
 if TYPE_CHECKING:
     from langchain_custom_agents.models.classic import as_model
@@ -20,16 +21,4 @@ _HOMES = {
     "with_tool_calling": "tool_calling",
 }
 
-
-def __dir__() -> list[str]:
-    """Name what is public, loaded or not."""
-    return sorted(__all__)
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name from its home the first time it is asked for (PEP 562)."""
-    home = _HOMES.get(name)
-    if home is None:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(import_module(f"{__name__}.{home}"), name)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -10,8 +10,9 @@ Example:
     Takuma is a teacher.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from langchain_custom_agents._lazy import lazily
 
 if TYPE_CHECKING:
     from langchain_custom_agents.offline.embeddings import HashingEmbeddings
@@ -25,16 +26,4 @@ _HOMES = {
     "HashingEmbeddings": "embeddings",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Load a name when it is asked for: numpy is for the embeddings only."""
-    home = _HOMES.get(name)
-    if home is None:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(import_module(f"{__name__}.{home}"), name)
-
-
-def __dir__() -> list[str]:
-    """Name what is public, loaded or not."""
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOMES)

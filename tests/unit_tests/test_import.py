@@ -37,7 +37,11 @@ def test_the_package_loads_no_langchain_module() -> None:
     own = {name for name in loaded if name.partition(".")[0] == "langchain_custom_agents"}
     others = {name.partition(".")[0] for name in loaded - own}
 
-    assert own == {"langchain_custom_agents", "langchain_custom_agents._version"}
+    assert own == {
+        "langchain_custom_agents",
+        "langchain_custom_agents._lazy",
+        "langchain_custom_agents._version",
+    }
     assert {name for name in others if name.startswith(("lang", "pydantic", "numpy"))} == set()
 
 
