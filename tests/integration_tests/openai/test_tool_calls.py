@@ -197,8 +197,8 @@ def test_faults_of_the_server_are_survived(llmock, desk):
 @pytest.mark.parametrize("kind", ["chat", "responses"])
 def test_a_timeout_is_survived(llmock, kind):
     """An answer that comes too late is asked for again."""
-    desk = Desk(llmock, kind, timeout=1)
-    llmock.delay(3).call_tool("weather", {"city": "京都"}, times=2).reply("It is sunny.")
+    desk = Desk(llmock, kind, timeout=4)
+    llmock.delay(8).call_tool("weather", {"city": "京都"}, times=2).reply("It is sunny.")
 
     assert desk.ask()["output"] == "It is sunny."
     assert desk.asked[0] == "京都"

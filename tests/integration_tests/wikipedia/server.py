@@ -34,6 +34,10 @@ class Wiki:
         """The address of a wiki with a fault."""
         return f"http://{host}:{self.port}/{fault}/api.php"
 
+    def release(self) -> None:
+        """Let the held answers go."""
+        self._loop.call_soon_threadsafe(self.released.set)
+
     def stop(self) -> None:
         """Close everything."""
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
@@ -106,6 +110,10 @@ class Wiki:
         page = {"pageid": 1, "title": title, "extract": f"The text of {title}.", "lastrevid": 1}
         pages = [{"title": other, "missing": True} for other in query["titles"].split("|")[1:]]
         return await self._send(writer, {"query": {"pages": [page, *pages]}})
+
+    async def _held(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
+        await self.released.wait()
+        return await self._none(writer, query)
 
     async def _suggesting(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
         """Answer as Wikipedia does, with a "did you mean" that leads astray."""

@@ -38,12 +38,14 @@ FAULTS = {
     "huge": ("is larger than 16 MB", 1),
     "missing_api": ("has no API at this address (404)", 1),
 }
+ENDLESS = {"silent", "slow_headers", "slow_body"}  # given up after 2 seconds, however busy we are
 
 
 def docstore(wiki, fault="none", **options):
     """A docstore on the bad wiki."""
+    timeout = 2 if fault in ENDLESS else 60
     return WikipediaDocstore(
-        api_url=wiki.api_url(fault), **{"timeout": 2, "retries": 1, "cache": True, **options}
+        api_url=wiki.api_url(fault), **{"timeout": timeout, "retries": 1, "cache": True, **options}
     )
 
 
@@ -56,7 +58,8 @@ def test_every_fault_ends_in_a_sentence_that_says_what_to_do(bad_wiki, fault):
 
     assert isinstance(found, str)
     assert words in found
-    assert bad_wiki.faults[fault] == requests
+    assert bad_wiki.faults[fault] <= requests
+    assert bad_wiki.faults[fault] == requests or fault in ENDLESS
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -98,8 +101,10 @@ def test_a_run_goes_on_after_a_fault(bad_wiki, fault):
 def test_no_fault_gets_into_the_cache(bad_wiki, fault, tmp_path):
     """What went wrong is asked again the next time, never remembered."""
     with docstore(bad_wiki, fault, cache=tmp_path / "cache.db", retries=0) as store:
-        store.search("Tree")
-        store.search("Tree")
+        for _ in range(20):  # a machine that stands still may give up before it has asked
+            store.search("Tree")
+            if bad_wiki.faults[fault] >= 2:
+                break
     with sqlite3.connect(tmp_path / "cache.db") as database:
         kept = database.execute("SELECT count(*) FROM entries").fetchone()
 
@@ -110,7 +115,7 @@ def test_no_fault_gets_into_the_cache(bad_wiki, fault, tmp_path):
 @pytest.mark.parametrize("fault", ["limited_once", "unavailable_once", "moved"])
 def test_what_passes_is_waited_for(bad_wiki, fault):
     """A wiki that is busy once, or has moved, is asked again and gives its page."""
-    with docstore(bad_wiki, fault, timeout=20) as store:
+    with docstore(bad_wiki, fault) as store:
         found = store.search("Tree")
 
     assert isinstance(found, Document)
@@ -187,7 +192,7 @@ def test_the_user_agent_names_the_caller_and_us(bad_wiki):
 def test_a_hundred_tasks_and_thirty_two_threads_on_one_docstore(bad_wiki):
     """Everyone gets the right page, over few connections, and each page is fetched once."""
     titles = [f"Page {n % 20}" for n in range(100)]
-    with docstore(bad_wiki, timeout=60, max_concurrency=5) as store:
+    with docstore(bad_wiki, max_concurrency=5) as store:
 
         async def tasks():
             return await asyncio.gather(*map(store.asearch, titles))
@@ -270,11 +275,14 @@ def test_two_wikis_share_a_cache_file_but_no_page(bad_wiki, tmp_path):
 
 async def test_who_gives_up_does_not_take_the_page_from_others(bad_wiki):
     """A cancelled search leaves the request to those who wait for the same page."""
-    with docstore(bad_wiki, timeout=20) as store:
+    with docstore(bad_wiki, "held") as store:
         first = asyncio.create_task(store.asearch("Tree"))
         second = asyncio.create_task(store.asearch("Tree"))
-        await asyncio.sleep(0.005)
+        while not bad_wiki.faults["held"]:
+            await asyncio.sleep(0.005)
         first.cancel()
+        await asyncio.wait([first])
+        bad_wiki.release()
         found = await second
 
     assert found.page_content == "The text of Tree."

@@ -33,7 +33,8 @@ def stock(api_url):
 
 def ours(api_url):
     """Our docstore on a wiki."""
-    return WikipediaDocstore(api_url=api_url, timeout=5, retries=0)
+    timeout = 2 if "silent" in api_url else 60
+    return WikipediaDocstore(api_url=api_url, timeout=timeout, retries=0)
 
 
 # -- behind our tools -----------------------------------------------------------------------------
