@@ -23,6 +23,7 @@ class Wiki:
         self.most_open = 0
         self.bytes_sent = 0
         self.connections: set[asyncio.Task[None]] = set()
+        self.holding = threading.Event()
         self.released = asyncio.Event()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -112,6 +113,7 @@ class Wiki:
         return await self._send(writer, {"query": {"pages": [page, *pages]}})
 
     async def _held(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
+        self.holding.set()
         await self.released.wait()
         return await self._none(writer, query)
 

@@ -278,8 +278,7 @@ async def test_who_gives_up_does_not_take_the_page_from_others(bad_wiki):
     with docstore(bad_wiki, "held") as store:
         first = asyncio.create_task(store.asearch("Tree"))
         second = asyncio.create_task(store.asearch("Tree"))
-        while not bad_wiki.faults["held"]:
-            await asyncio.sleep(0.005)
+        await asyncio.to_thread(bad_wiki.holding.wait)
         first.cancel()
         await asyncio.wait([first])
         bad_wiki.release()
