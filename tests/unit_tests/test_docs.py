@@ -212,15 +212,17 @@ def test_the_reference_has_every_public_name(name: str) -> None:
     assert any(entry in (name, module, module.rpartition(".")[0]) for entry in listed)
 
 
-# The migration page.
+# The migration pages.
+
+HEADS = (["Then", "Today", "Now"], ["以前", "いま", "これから"])
 
 
 def rows(page: Path) -> list[tuple[str, str, str]]:
-    """Return the rows of the tables whose head is Then, Today, Now."""
+    """Return the rows of the tables whose head is Then, Today, Now, in one of the languages."""
     found, inside = [], False
     for line in page.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if [cell.lower() for cell in cells] == ["then", "today", "now"]:
+        if cells in HEADS:
             inside = True
         elif not cells:
             inside = False
@@ -229,13 +231,18 @@ def rows(page: Path) -> list[tuple[str, str, str]]:
     return found
 
 
-MIGRATION = ROOT / "docs/migration.md"
+MIGRATION = [ROOT / "docs/migration.md", ROOT / "docs/ja/migration.md"]
+LINES = [
+    pytest.param(page, *row, id=f"{page.parent.name}-{row[0]}")
+    for page in MIGRATION
+    for row in rows(page)
+]
 
 
-def migrating() -> dict[str, Any]:
-    """Return the names that the first block of the migration page makes."""
+def migrating(page: Path) -> dict[str, Any]:
+    """Return the names that the first Python block of a migration page makes."""
     names: dict[str, Any] = {"__name__": "page"}
-    exec(next(block.code for block in blocks(MIGRATION) if block.language == "python"), names)
+    exec(next(block.code for block in blocks(page) if block.language == "python"), names)
     return names
 
 
@@ -247,22 +254,25 @@ def run_line(line: str, names: dict[str, Any]) -> None:
 
 @pytest.mark.usefixtures("somewhere")
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("then", "today", "now"), rows(MIGRATION))
-def test_a_row_of_the_migration_page_is_true(then: str, today: str, now: str) -> None:
+@pytest.mark.parametrize(("page", "then", "today", "now"), LINES)
+def test_a_row_of_a_migration_page_is_true(page: Path, then: str, today: str, now: str) -> None:
     """The old line does today what the middle says, and the new line runs."""
-    if today == "works":
-        run_line(then, migrating())
+    if today in ("works", "動く"):
+        run_line(then, migrating(page))
     else:
         with pytest.raises(Exception) as failure:
-            run_line(then, migrating())
+            run_line(then, migrating(page))
         assert failure.type.__name__ == today, str(failure.value)
 
-    run_line(now, migrating())
+    run_line(now, migrating(page))
 
 
-def test_the_migration_page_has_its_rows() -> None:
-    """The tables of the migration page are found, so that their rows are tested."""
-    assert len(rows(MIGRATION)) > 40
+@pytest.mark.parametrize("page", MIGRATION, ids=name_of)
+def test_a_migration_page_has_its_rows(page: Path) -> None:
+    """Every row that begins with a line of code is found, so that it is tested."""
+    written = [line for line in page.read_text(encoding="utf-8").splitlines() if line[:3] == "| `"]
+
+    assert len(rows(page)) == len(written) > 40
 
 
 # Which agent when.
