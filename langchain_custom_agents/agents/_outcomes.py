@@ -12,16 +12,25 @@ from langchain_custom_agents.dialects import ToolSpec
 
 
 def approved(action: AgentAction, verdict: Any) -> tuple[AgentAction, str | None]:
-    """Return the action to take and, if it is not to be taken, what the model is told."""
+    """Return the action to take and, if it is not to be taken, what the model is told.
+
+    Raises:
+        TypeError: If the verdict is none: a hook that forgets to answer must not let all pass.
+    """
     if isinstance(verdict, AgentAction):
         # Only tool and input change: what ties the action to the model's message stays.
         changed = {"tool": verdict.tool, "tool_input": verdict.tool_input}
         return action.model_copy(update=changed), None
-    if isinstance(verdict, str):
-        return action, f"{action.tool} was not called: {verdict}"
-    if verdict is False:
-        return action, f"{action.tool} was not called: the call was not approved."
-    return action, None
+    if verdict is True:
+        return action, None
+    if verdict is False or isinstance(verdict, str):
+        why = verdict or "the call was not approved."
+        return action, f"{action.tool} was not called: {why}"
+    msg = (
+        f"`approve` returned {verdict!r}; return True to allow the call, an action to call "
+        "instead, or False or a reason to refuse it."
+    )
+    raise TypeError(msg)
 
 
 def plain(finish: AgentFinish) -> AgentFinish:

@@ -1,6 +1,6 @@
 """What goes into a call beside its arguments, and what comes out beside its observation.
 
-A tool may ask for the id of its call or for the state, which no model gives; it may be
+A tool may ask for the id of its call, the state or a store, which no model gives; it may be
 asynchronous where the run is not; and LangChain's `BaseTool.run` drops the artifact of a tool
 that returns content and artifact, unless it is given a tool-call id, which changes what every
 listener sees. Where a tool asks for more, or gives more, a copy of it is called.
@@ -11,7 +11,7 @@ import contextvars
 import copy
 import functools
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, get_origin
 from uuid import uuid4
@@ -24,18 +24,22 @@ from pydantic import BaseModel
 
 
 def with_injected(
-    tool: BaseTool, action: AgentAction, state: Mapping[str, Any] | None = None
+    tool: BaseTool,
+    action: AgentAction,
+    state: Mapping[str, Any] | None = None,
+    store: Any = None,
 ) -> BaseTool:
     """Return a tool that is ready to run an action: `tool.run(action.tool_input)`.
 
-    LangChain's executors cannot run a tool that asks for the id of its call or for the state,
-    and a tool with a JSON schema, as those of MCP servers, refuses a bare text.
+    LangChain's executors cannot run a tool that asks for the id of its call, the state or a
+    store, and a tool with a JSON schema, as those of MCP servers, refuses a bare text.
 
     Args:
         tool: The tool that the action names.
         action: The action.
         state: What a tool that asks for the state is given: the inputs of the run, say, and
             `messages`.
+        store: What a tool that asks for a store is given.
 
     Returns:
         The tool itself if it asks for nothing; otherwise a copy for this one call.
@@ -52,27 +56,28 @@ def with_injected(
         'tea under call_'
     """
     markers = _markers(tool.args_schema)
-    runtime = _runtime_class()
+    runtime = _langgraphs("ToolRuntime")
     if not markers and not isinstance(tool.args_schema, dict):
         return tool
     parse = tool._parse_input
     call_id = getattr(action, "tool_call_id", None) or f"call_{uuid4().hex}"
-    state_marker = _state_marker()
-    states = {
+    surroundings = {
         name: _part(state or {}, marker)
         for name, marker in markers.items()
-        if state_marker is not None and _is(marker, state_marker)
+        if _is(marker, _langgraphs("InjectedState"))
     }
-    states |= {
-        name: _runtime(runtime, state or {}, call_id)
+    surroundings |= {
+        name: _runtime(runtime, state or {}, call_id, store)
         for name, marker in markers.items()
         if marker is runtime
     }
+    if store is not None:
+        surroundings |= dict.fromkeys(_stores(tool.args_schema), store)
 
     def parse_with_injected(tool_input: Any, tool_call_id: str | None) -> Any:
         given = _named(tool_input, tool, markers)
         if isinstance(given, dict):
-            given = {**given, **states}
+            given = {**given, **surroundings}
         return parse(given, tool_call_id or call_id)
 
     ready = copy.copy(tool)
@@ -93,9 +98,21 @@ def _named(given: Any, tool: BaseTool, markers: Mapping[str, Any]) -> Any:
     return given or {}
 
 
+def required_stores(tool: BaseTool) -> list[str]:
+    """Return the arguments for which a tool must be given a store (LangGraph's `InjectedStore`)."""
+    schema = tool.args_schema
+    if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
+        return []
+    return [name for name in _stores(schema) if schema.model_fields[name].is_required()]
+
+
+def _stores(schema: Any) -> list[str]:
+    store = _langgraphs("InjectedStore")
+    return [name for name, marker in _markers(schema).items() if _is(marker, store)]
+
+
 @functools.lru_cache(maxsize=256)
-def _markers_of(schema: type[BaseModel], state_marker: Any, runtime: Any) -> Mapping[str, Any]:
-    kinds = [InjectedToolCallId, *filter(None, [state_marker])]
+def _markers_of(schema: type[BaseModel], kinds: tuple[Any, ...], runtime: Any) -> Mapping[str, Any]:
     annotations = get_all_basemodel_annotations(schema)
     marked = {
         name: marker
@@ -115,32 +132,30 @@ def _markers(schema: Any) -> Mapping[str, Any]:
     """Return the markers of the arguments that a model neither sees nor gives, by name."""
     if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
         return {}
-    return _markers_of(schema, _state_marker(), _runtime_class())
+    kinds = (InjectedToolCallId, _langgraphs("InjectedState"), _langgraphs("InjectedStore"))
+    return _markers_of(schema, kinds, _langgraphs("ToolRuntime"))
 
 
-def _state_marker() -> Any:
-    """Return LangGraph's marker of a state argument; only who has loaded it can have used it."""
-    return getattr(sys.modules.get("langgraph.prebuilt.tool_node"), "InjectedState", None)
+def _langgraphs(name: str) -> Any:
+    """Return a name of LangGraph's; None if nobody has loaded, and so nobody can have used it."""
+    return getattr(sys.modules.get("langgraph.prebuilt.tool_node"), name, None)
 
 
-def _runtime_class() -> Any:
-    """Return LangGraph's class of all that surrounds a call, likewise."""
-    return getattr(sys.modules.get("langgraph.prebuilt.tool_node"), "ToolRuntime", None)
-
-
-def _runtime(kind: Any, state: Mapping[str, Any], call_id: str) -> Any:
-    """Make what surrounds a call: the state, the id and the configuration; there is no graph."""
+def _runtime(kind: Any, state: Mapping[str, Any], call_id: str, store: Any) -> Any:
+    """Make what surrounds a call: state, store, id and configuration; there is no graph."""
     return kind(
         state=dict(state),
         context=None,
         config=ensure_config(),
         stream_writer=lambda _: None,
         tool_call_id=call_id,
-        store=None,
+        store=store,
     )
 
 
 def _is(marker: Any, kind: Any) -> bool:
+    if kind is None:
+        return False
     return isinstance(marker, kind) or (isinstance(marker, type) and issubclass(marker, kind))
 
 
@@ -167,16 +182,18 @@ def in_sync(tool: BaseTool) -> BaseTool:
 
     @functools.wraps(coroutine)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return _run(lambda: coroutine(*args, **kwargs))
+        return awaited(coroutine(*args, **kwargs))
 
     ready = copy.copy(tool)
     object.__setattr__(ready, "func", call)
     return ready
 
 
-def _run(call: Callable[[], Any]) -> Any:
+def awaited(result: Awaitable[Any]) -> Any:
+    """Return what an awaitable gives, in a function that cannot await."""
+
     async def wait() -> Any:
-        return await call()
+        return await result
 
     try:
         asyncio.get_running_loop()

@@ -31,7 +31,13 @@ from langchain_custom_agents.agents._outcomes import (
     plain,
 )
 from langchain_custom_agents.agents.base import generates
-from langchain_custom_agents.agents.calls import ArtifactCatcher, in_sync, with_injected
+from langchain_custom_agents.agents.calls import (
+    ArtifactCatcher,
+    awaited,
+    in_sync,
+    required_stores,
+    with_injected,
+)
 from langchain_custom_agents.agents.deadline import NotInTime, acall_in_time, call_in_time
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import prose_in
@@ -87,6 +93,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             late is not waited for. So is one when `max_execution_time` is over.
         approve: Asked before a tool runs. It returns True to allow the call, an action to call
             instead, or a reason (or False) to refuse; it may be a coroutine function.
+        store: A LangGraph store, for tools that ask for one (`InjectedStore`, `ToolRuntime`).
         max_observation_tokens: The tokens that one observation may have; the cut is announced.
         max_scratchpad_tokens: The tokens that all steps in a prompt may have; the oldest go
             first, and the model is told so.
@@ -97,6 +104,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
 
     Raises:
         TypeError: If an argument is not known.
+        ValueError: If an argument makes no sense, alone or with the others.
 
     Example:
         >>> from langchain_core.tools import Tool
@@ -119,6 +127,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     cost: Callable[[int, int], float] | None = None
     tool_timeout: float | Mapping[str, float] | None = None
     approve: Approve | None = None
+    store: Any = None
     max_observation_tokens: int | None = None
     max_scratchpad_tokens: int | None = None
     count_tokens: CountTokens = approximate_tokens
@@ -150,6 +159,10 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     @model_validator(mode="after")
     def _check_policies(self) -> "AgentExecutor":
         """Refuse settings that make no sense when the executor is made, not during a run."""
+        if self.strict:
+            self._check_strict()
+        else:
+            self._check_store()
         Reask(self.max_corrections)
         Repeats(self.max_repeats)
         Spending(self.max_tokens, self.max_cost, self.cost)
@@ -165,6 +178,30 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         if hasattr(self._action_agent, "areturn_stopped_response"):
             generates(self.early_stopping_method)  # which our agents would refuse at the end
         return self
+
+    def _check_strict(self) -> None:
+        """Refuse what would be left out without a word, an approval among it."""
+        fields = AgentExecutor.model_fields.keys() - ClassicAgentExecutor.model_fields.keys()
+        given = fields & self.model_fields_set - {"strict"}
+        without_effect = sorted(name for name in given if getattr(self, name))
+        if without_effect:
+            have = "has" if len(without_effect) == 1 else "have"
+            msg = (
+                f"{', '.join(without_effect)} {have} no effect with strict=True, which does all as "
+                "LangChain's executor does; leave out one or the other."
+            )
+            raise ValueError(msg)
+
+    def _check_store(self) -> None:
+        if self.store is not None:
+            return
+        for tool in self.tools:
+            for name in required_stores(tool):
+                msg = (
+                    f"{tool.name} asks for a store ({name}); give the executor one: `store=`, such "
+                    "as LangGraph's InMemoryStore()."
+                )
+                raise ValueError(msg)
 
     def _check_timeouts(self) -> None:
         given = self.tool_timeout
@@ -494,6 +531,8 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
                 name_to_tool_map, color_mapping, agent_action, run_manager
             )
         verdict = self.approve(agent_action) if self.approve else True
+        if inspect.isawaitable(verdict):
+            verdict = awaited(verdict)
         call = self._prepared(agent_action, verdict, name_to_tool_map, run_manager, in_sync)
         if isinstance(call, AgentStep):
             return self._announce(call, run_manager)
@@ -552,7 +591,8 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             return AgentStep(action=action, observation=refused)
         notes, tool = self._notes(manager), tools.get(action.tool)
         if tool is not None:
-            tools = {**tools, action.tool: prepare(with_injected(tool, action, notes.inputs))}
+            ready = with_injected(tool, action, notes.inputs, self.store)
+            tools = {**tools, action.tool: prepare(ready)}
         seconds = self._seconds_for(action.tool, notes)
         return PreparedCall(action, ArtifactCatcher(tools, action), notes, seconds)
 

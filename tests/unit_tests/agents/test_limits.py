@@ -7,7 +7,9 @@ from typing import Annotated
 import pytest
 from langchain_core.agents import AgentAction
 from langchain_core.tools import InjectedToolCallId, Tool, tool
-from langgraph.prebuilt import InjectedState, ToolRuntime
+from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
 
 from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.react import ReActAgent
@@ -136,7 +138,6 @@ def test_a_run_is_cancelled_from_another_thread_while_a_tool_runs(way):
     ("verdict", "observation"),
     [
         (True, "about Hiroko"),
-        (None, "about Hiroko"),
         (AgentAction("Search", "Takuma", ""), "about Takuma"),
         ("not today", "Search was not called: not today"),
         (False, "Search was not called: the call was not approved."),
@@ -151,6 +152,18 @@ def test_a_call_is_allowed_edited_or_refused_before_it_runs(way, verdict, observ
     assert f"Observation: {observation}" in llm.prompts[1]
 
 
+@WAYS
+@pytest.mark.parametrize("verdict", [None, 1, {"tool": "Search"}])
+def test_an_approval_that_decides_nothing_lets_nothing_pass(way, verdict):
+    """A hook that forgets to return, or returns what is no decision, ends the run; no tool runs."""
+    ran = []
+    search = Tool("Search", lambda query: ran.append(query) or "found", "looks")
+    with pytest.raises(TypeError, match="return True to allow the call"):
+        run(make(ScriptedLLM([LOOK, KNOW]), [search], approve=lambda action: verdict), way)
+
+    assert ran == []
+
+
 def test_an_edited_call_is_the_step():
     """The transcript shows what was called, not what was asked for."""
     search = Tool("Search", lambda query: f"about {query}", "looks")
@@ -161,17 +174,25 @@ def test_an_edited_call_is_the_step():
     assert (action.tool_input, action.log) == ("Takuma", LOOK)
 
 
-async def test_the_hook_may_be_a_coroutine():
-    """An asynchronous run awaits its approval."""
+@WAYS
+def test_the_hook_may_be_a_coroutine(way):
+    """Every run waits for what an asynchronous hook decides; a synchronous one, too."""
 
     async def ask(action):
         await asyncio.sleep(0)
         return "no"
 
     llm = ScriptedLLM([LOOK, KNOW])
-    await make(llm, approve=ask).ainvoke({"input": "?"})
+    run(make(llm, approve=ask), way)
 
     assert "was not called: no" in llm.prompts[1]
+
+
+@pytest.mark.parametrize("own", [{"approve": lambda action: False}, {"max_tokens": 10}])
+def test_strict_does_not_drop_a_limit_without_a_word(own):
+    """What LangChain's executor does not have is refused beside `strict=True`."""
+    with pytest.raises(ValueError, match=f"{next(iter(own))} has no effect with strict=True"):
+        make([LOOK, KNOW], strict=True, **own)
 
 
 def test_observations_have_the_room_they_may_have():
@@ -284,3 +305,48 @@ def test_a_tool_is_given_what_surrounds_its_call(way):
 
     assert "Observation: Hiroko for ? under call_ True" in llm.prompts[1]
     assert "runtime" not in llm.prompts[0]
+
+
+@tool
+def remember(query: str, store: Annotated[BaseStore, InjectedStore()]) -> str:
+    """Remember a name."""
+    store.put(("names",), "last", {"name": query})
+    return f"remembered {query}"
+
+
+@tool
+def recall(query: str, runtime: ToolRuntime) -> str:
+    """Recall the name."""
+    return f"{query}: {runtime.store.get(('names',), 'last').value['name']}"
+
+
+@WAYS
+def test_a_tool_that_asks_for_a_store_is_given_the_executors(way):
+    """A store outlives the call: what one tool puts into it another finds; no model sees it."""
+    said = [LOOK.replace("Search", "remember"), LOOK.replace("Search", "recall"), KNOW]
+    llm = ScriptedLLM(said)
+    run(make(llm, [remember, recall], store=InMemoryStore()), way)
+
+    assert "Observation: remembered Hiroko" in llm.prompts[1]
+    assert "Observation: Hiroko: Hiroko" in llm.prompts[2]
+    assert "store" not in llm.prompts[0]
+
+
+def test_a_store_that_is_not_there_is_missed_when_the_executor_is_made():
+    """No model can do anything about a missing store, so it is not told during a run."""
+    with pytest.raises(ValueError, match=r"remember asks for a store \(store\); .* `store=`"):
+        make([KNOW], [remember])
+
+
+def test_a_tool_may_go_without_a_store():
+    """A tool whose store has a default runs without one."""
+
+    @tool
+    def note(query: str, store: Annotated[BaseStore | None, InjectedStore()] = None) -> str:
+        """Note something."""
+        return f"{query} with {store}"
+
+    llm = ScriptedLLM([LOOK.replace("Search", "note"), KNOW])
+    run(make(llm, [note]), "invoke")
+
+    assert "Observation: Hiroko with None" in llm.prompts[1]
