@@ -229,8 +229,10 @@ class RunRecord(_Data):
     # JSON.
 
     def to_json(self) -> str:
-        """Return the record as JSON text."""
-        return json.dumps(self.model_dump(), ensure_ascii=False, indent=1) + "\n"
+        """Return the record as JSON text, which can always be written as UTF-8."""
+        text = json.dumps(self.model_dump(), ensure_ascii=False, indent=1) + "\n"
+        # Half a pair of UTF-16, which broken streams leave, stays what it is as \ud83d.
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
     @classmethod
     def from_json(cls, text: str) -> "RunRecord":

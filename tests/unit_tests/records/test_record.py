@@ -54,6 +54,14 @@ def test_a_file_and_back(run, tmp_path) -> None:
     assert RunRecord.load(record.save(tmp_path / "runs" / "one.json")) == record
 
 
+def test_half_a_character_is_kept(tmp_path) -> None:
+    """Half a pair of UTF-16, left by a stream that broke off, does not keep a run from its file."""
+    record = RunRecord(inputs={"input": "\udcff"}, steps=[StepRecord(prompt="q", raw="so \ud83d")])
+
+    assert RunRecord.load(record.save(tmp_path / "run.json")) == record
+    assert "so \\ud83d" in record.to_html(tmp_path / "run.html")
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
