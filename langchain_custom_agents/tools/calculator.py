@@ -169,7 +169,7 @@ def _answer(expression: str) -> str:
         in (ast.Expr, ast.Expression, ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Call)
     }
     try:
-        value = evaluator.eval(_normal(expression))
+        value = _bounded(evaluator.eval(_normal(expression)))
     except _TooLargeError:
         return f"The result of {shown} is too large; the calculator stops at about 1,000 digits."
     except OverflowError:
