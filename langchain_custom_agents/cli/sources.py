@@ -64,7 +64,7 @@ def repeat_docs(args: list[str]) -> list[str]:
 
 def _exists(arg: str) -> bool:
     try:
-        return Path(arg).exists()
+        return bool(arg) and Path(arg).exists()  # empty, it would be the folder that one is in
     except (OSError, ValueError):
         return False  # too long for a name, or not a name at all: it is the question
 
@@ -225,6 +225,8 @@ class Source:
 
     Attributes:
         found: What the tools found, in order.
+        trouble: Why the pages could not be asked for, if they ever could not.
+        reached: Whether they could be asked for, ever.
     """
 
     name: str
@@ -234,6 +236,8 @@ class Source:
     agent: str = _BY_PASSAGES
     embeddings: str | None = None
     found: list[Document] = field(default_factory=list)
+    trouble: str = ""
+    reached: bool = False
 
     def tools(self, agent: str) -> list[BaseTool]:
         """Make the tools that an agent of a type reads this source with.
@@ -257,7 +261,12 @@ class Source:
         Args:
             answer: The answer.
             found: What the tools found, in order.
+
+        Raises:
+            Failure: If no page could be asked for: what was not read says nothing.
         """
+        if self.trouble and not self.reached:
+            raise Failure(self.trouble)
         return {"answer": answer, "sources": sources_of(found)}
 
     def page_tools(self) -> list[BaseTool]:
@@ -271,7 +280,7 @@ class Source:
         if self.docstore is None:
             msg = f"{self.name} holds passages, not pages: give --docs or --wikipedia for pages."
             raise Failure(msg)
-        return docstore_tools(_Noting(self.docstore(), self.found))
+        return docstore_tools(_Noting(self.docstore(), self))
 
     def search_tool(self) -> BaseTool:
         """Make Search over the source's passages."""
@@ -322,15 +331,21 @@ class Source:
 
 @dataclass
 class _Noting:
-    """A docstore that notes the pages it gives."""
+    """A docstore that notes the pages it gives, and whether it could be asked."""
 
     docstore: Docstore
-    found: list[Document]
+    source: Source
 
     def search(self, search: str, /) -> str | Document:
+        from langchain_custom_agents.docstores.base import Trouble
+
         page = self.docstore.search(search)
+        if isinstance(page, Trouble):
+            self.source.trouble = page
+            return page
+        self.source.reached = True
         if not isinstance(page, str):
-            self.found.append(page)
+            self.source.found.append(page)
         return page
 
 

@@ -7,6 +7,16 @@ from langchain_core.documents import Document
 __all__ = ("Docstore",)
 
 
+class Trouble(str):
+    """A sentence for the model that says why the pages could not be asked for at all.
+
+    To the model it is an observation like any other. A program can tell it from the sentences
+    about a page that is not there.
+    """
+
+    __slots__ = ()
+
+
 @runtime_checkable
 class Docstore(Protocol):
     """A place where pages live.

@@ -20,6 +20,7 @@ from langchain_custom_agents._version import __version__
 from langchain_custom_agents.docstores import _loop
 from langchain_custom_agents.docstores._html import plain_text
 from langchain_custom_agents.docstores._mediawiki import MediaWiki, TroubleError, late, strange
+from langchain_custom_agents.docstores.base import Trouble
 from langchain_custom_agents.docstores.text import fold
 
 __all__ = ("WikipediaDocstore",)
@@ -200,7 +201,7 @@ example "MyBot/1.0 (me@example.org)".
         try:
             return await asyncio.wait_for(self._find(search), timeout)
         except asyncio.TimeoutError:
-            return late(self._host, timeout)
+            return Trouble(late(self._host, timeout))
 
     async def _find(self, search: str) -> str | Document:
         term = unicodedata.normalize("NFC", " ".join(search.replace("_", " ").split()))
@@ -224,9 +225,9 @@ example "MyBot/1.0 (me@example.org)".
                 page["extract"] = await self._rendered(page["title"])
             return _document(title, section, page, answer["query"])
         except TroubleError as trouble:
-            return str(trouble)
+            return Trouble(trouble)
         except (AttributeError, KeyError, TypeError):
-            return strange(self._host)
+            return Trouble(strange(self._host))
 
     async def _page(self, titles: list[str]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
         """Ask for a page under the spellings of its title; the first that exists is meant."""

@@ -116,7 +116,14 @@ _MISSED = re.compile(
     r"\A\W*(?:could not find|no (?:more )?(?:results|page|good|relevant)"
     r"|nothing (?:was )?found|this tool takes|error\b|there is no tool|見つかりません|找不到"
     r"|\"[^\"]{0,200}\" may be:|no page is open|lookup needs|search needs|[\w ]{1,40} failed \("
-    r"|[\w ]{1,64} is not a valid tool)",
+    r"|[\w ]{1,64} is not a valid tool"
+    # What WikipediaDocstore says when the wiki cannot be asked.
+    r"|\S{1,253} (?:could not be reached \(|did not answer (?:within \d|with json;)"
+    r"|gets too many requests from here \(|refuses to answer \(|has trouble of its own \("
+    r"|has no api at this address \(|sends requests around in circles;|is too busy \("
+    r"|is a private wiki;|does not answer as a mediawiki does;|did not understand the request \()"
+    r"|the answer of \S{1,253} (?:broke off in the middle\.|is larger than \d)"
+    r"|the cache cannot be used \()",
     re.IGNORECASE,
 )
 _OFFERED = re.compile(

@@ -14,6 +14,7 @@ from langchain_custom_agents.cli.sources import (
     progress_on,
     repeat_docs,
 )
+from langchain_custom_agents.docstores.base import Trouble
 from langchain_custom_agents.offline import HashingEmbeddings
 
 
@@ -28,6 +29,11 @@ def test_two_dashes_end_the_paths(notes):
     """After `--` everything is the question, even the name of a file."""
     path = str(notes)
     assert repeat_docs(["--docs", path, "--", path]) == ["--docs", path, "--", path]
+
+
+def test_nothing_is_not_the_folder_one_is_in():
+    """An empty question stays one, to be refused: it is no path, though Python opens it as one."""
+    assert repeat_docs(["--docs", ".", ""]) == ["--docs", ".", ""]
 
 
 def test_a_question_too_long_for_a_name_is_a_question():
@@ -57,6 +63,28 @@ def test_what_is_found_is_noted(notes):
     source.tools("zero-shot-react-description")[0].run("the notice period")
     assert [found.metadata["title"] for found in source.found][:2] == ["mori", "Lease"]
     assert "score" in source.found[1].metadata
+
+
+def test_pages_that_could_not_be_asked_for_are_a_failure():
+    """Where no page could be asked for there is no answer, not even "The documents do not say."."""
+
+    class Wiki:
+        says = Trouble("wiki.example.org has trouble of its own (503). Search again later.")
+
+        def search(self, search: str, /) -> str | Document:
+            return self.says
+
+    wiki = Wiki()
+    source = Source("a wiki", lambda: wiki)
+    search, _ = source.tools("react-docstore")
+    assert source.answered("?", [])["answer"] == "?"  # nobody asked
+    search.run("Takuma")
+    with pytest.raises(Failure, match=r"trouble of its own \(503\)"):
+        source.answered("The documents do not say.", [])
+    wiki.says = 'Could not find "Takuma".'
+    search.run("Takuma")
+
+    assert source.answered("The documents do not say.", [])["sources"] == []
 
 
 def test_a_store_without_relevance_still_answers():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+import httpx2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,6 +42,7 @@ from langchain_custom_agents.dialects import (
     Labelled,
     SelfAsk,
 )
+from langchain_custom_agents.docstores._mediawiki import TroubleError, _check, late
 from langchain_custom_agents.offline import ExtractiveChatModel, ExtractiveLLM, HashingEmbeddings
 from langchain_custom_agents.offline._hearing import dialect_of
 
@@ -698,6 +700,32 @@ def test_a_dialect_must_be_one() -> None:
     for model in (ExtractiveLLM, ExtractiveChatModel):
         with pytest.raises(ValueError, match="dialect"):
             model(dialect="ENGLISH")
+
+
+def troubles() -> list[str]:
+    """What WikipediaDocstore says of a wiki that cannot be asked, in its own words."""
+    host, said = "wiki.example.org", []
+    answers = [(code, b"") for code in (401, 403, 404, 429, 500, 503)]
+    bodies = [b"<html>", b'{"query": {"pag', b"[]", b'{"error": {"code": "maxlag"}}', b'{"x": 1}']
+    bodies += [b'{"error": {"code": "readapidenied"}}', b'{"error": {"code": "badvalue"}}']
+    for status, body in [*answers, *((200, body) for body in bodies)]:
+        with pytest.raises(TroubleError) as trouble:
+            _check(host, httpx2.Response(status), body)
+        said.append(str(trouble.value))
+    return [
+        *said,
+        late(host, 20),
+        f"{host} could not be reached (ConnectError). Check the network and `api_url`.",
+        f"{host} sends requests around in circles; check that `api_url` is right.",
+        f"The answer of {host} is larger than 16 MB, which is more than a page can be.",
+        "The cache cannot be used (database is locked); give another file as `cache`, or False.",
+    ]
+
+
+@pytest.mark.parametrize("seen", troubles())
+def test_a_wiki_in_trouble_is_no_evidence(seen: str) -> None:
+    """What a wiki's trouble is called is never taken for what its pages say."""
+    assert play("Who is Bill Clinton?", [says(seen)])[0] == UNKNOWN
 
 
 def test_every_process_says_the_same() -> None:
