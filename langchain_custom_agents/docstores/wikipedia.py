@@ -98,6 +98,7 @@ class WikipediaDocstore:
             only, not to where it redirects, and appear in no cache, record, trace or message.
 
     Raises:
+        TypeError: If `headers` or `cache` are of another kind.
         ValueError: If an argument is out of range, or a Wikimedia site would be asked anonymously.
 
     Source:
@@ -204,7 +205,8 @@ example "MyBot/1.0 (me@example.org)".
             return Trouble(late(self._host, timeout))
 
     async def _find(self, search: str) -> str | Document:
-        term = unicodedata.normalize("NFC", " ".join(search.replace("_", " ").split()))
+        readable = search.encode("utf-8", "replace").decode()  # without halves of characters
+        term = unicodedata.normalize("NFC", " ".join(readable.replace("_", " ").split()))
         title, _, section = (part.strip() for part in term.partition("#"))
         if not title:
             return "Search needs the title of a page."
@@ -262,8 +264,10 @@ example "MyBot/1.0 (me@example.org)".
         question = {**_SEARCH, "srsearch": words, "pssearch": words, "apprefix": first}
         query = (await self._ask(question)).get("query", {})
         suggestion = query.get("searchinfo", {}).get("suggestion")
+        # A page that was asked for is not there, whatever the index says; [[Chicago]] was not.
+        asked = words if not _NOT_IN_TITLES.search(term) else ""
         found = {
-            name: [hit["title"] for hit in query.get(name, []) if hit["title"] != words]
+            name: [hit["title"] for hit in query.get(name, []) if hit["title"] != asked]
             for name in ("search", "prefixsearch", "allpages")
         }
         alike = {
@@ -360,11 +364,11 @@ def _options(page: dict[str, Any]) -> str:
 
 def _address(language: str, api_url: str | None) -> str:
     if api_url is None:
-        if not _LANGUAGE.fullmatch(language):
+        if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
             msg = f'`language` is {language!r}; give the code of a Wikipedia, such as "en" or "ja".'
             raise ValueError(msg)
         return f"https://{language}.wikipedia.org/w/api.php"
-    parts = urlsplit(api_url)
+    parts = urlsplit(api_url if isinstance(api_url, str) else "")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
         msg = (
             "`api_url` must be the http(s) address of a wiki's api.php, such as "
@@ -392,6 +396,9 @@ def _user_agent(given: str | None, host: str) -> str:
 
 
 def _sendable(headers: Mapping[str, str]) -> dict[str, str]:
+    if not isinstance(headers, Mapping):
+        msg = f"`headers` is {type(headers).__name__}; give a mapping of names to values."
+        raise TypeError(msg)
     for name, value in headers.items():
         if (
             not isinstance(value, str)
@@ -406,6 +413,9 @@ def _sendable(headers: Mapping[str, str]) -> dict[str, str]:
 def _cache(cache: bool | str | os.PathLike[str]) -> str | Path | None:
     if isinstance(cache, bool):
         return "" if cache else None
+    if not isinstance(cache, str | os.PathLike):
+        msg = f"`cache` is {cache!r}; give True (in memory), the path of a file, or False."
+        raise TypeError(msg)
     path = Path(cache).expanduser().absolute()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

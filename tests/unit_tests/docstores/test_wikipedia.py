@@ -42,7 +42,9 @@ def test_a_wiki_of_ones_own_needs_no_contact():
     [
         ({"language": "../evil"}, "`language`"),
         ({"language": "EN"}, "`language`"),
+        ({"language": None}, "`language`"),
         ({"api_url": "ftp://x/api.php"}, "`api_url`"),
+        ({"api_url": 5}, "`api_url`"),
         ({"api_url": "wiki"}, "`api_url`"),
         ({"api_url": "http://me:secret@127.0.0.1/api.php"}, "credentials go into `headers`"),
         ({"timeout": 0}, "`timeout`"),
@@ -54,12 +56,14 @@ def test_a_wiki_of_ones_own_needs_no_contact():
         ({"user_agent": "a@b.c\r\nX: y"}, "one line"),
         ({"headers": {"X": "a\nb"}}, "one line"),
         ({"headers": {"X": 5}}, "one line"),
+        ({"headers": "X: 5"}, "`headers`"),
+        ({"cache": None}, "`cache`"),
         ({"cache": "/dev/null/cache.db"}, "`cache`"),
     ],
 )
 def test_bad_arguments_are_refused_by_name(arguments, words):
     """A mistake names the argument and what it may be."""
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((TypeError, ValueError), match=words):
         WikipediaDocstore(**({} if "language" in arguments else {"api_url": LOCAL}) | arguments)
 
 
@@ -98,3 +102,28 @@ def test_rendered_html_becomes_text():
     )
 
     assert plain_text(html) == ("Ayako paints mountains.\n== Life & work ==\nOne\nTwo\nlines")
+
+
+def test_half_a_character_asks_as_text():
+    """A title with half a pair of UTF-16 is a title, as from a stream that broke off."""
+    assert "too long for a title" in WikipediaDocstore(api_url=LOCAL).search("\ud83d" * 256)
+
+
+@pytest.mark.parametrize(
+    ("term", "said"),
+    [
+        ("[[Bill Clinton]]", 'Could not find "[[Bill Clinton]]". Similar pages: Bill Clinton.'),
+        ("Bill Clinton", 'Could not find "Bill Clinton". No similar title was found; try another'),
+    ],
+)
+def test_what_brackets_hold_is_offered(term, said):
+    """The page in [[...]] was not asked for, so it is offered; one that was asked for is not."""
+
+    class Stale(WikipediaDocstore):
+        """A wiki whose index knows a page that is not there."""
+
+        async def _ask(self, question):
+            hits = [{"title": "Bill Clinton"}] if "list" in question else []
+            return {"query": {"search": hits, "pages": []}}
+
+    assert Stale(api_url=LOCAL).search(term).startswith(said)
