@@ -38,7 +38,7 @@ class ToolSpec:
         """Describe a LangChain tool, a JSON function schema, or a bare name.
 
         Raises:
-            TypeError: If it is none of these.
+            TypeError: If it is none of these, or its schema is none.
         """
         if isinstance(tool, ToolSpec):
             return tool
@@ -46,23 +46,26 @@ class ToolSpec:
             return cls(tool)
         if isinstance(tool, BaseTool):
             schema: Any = tool.tool_call_schema
-            properties = schema if isinstance(schema, dict) else schema.model_json_schema()
+            parameters = schema if isinstance(schema, dict) else schema.model_json_schema()
+            _check_schema(tool.name, parameters)
             return cls(
                 name=tool.name,
                 description=tool.description,
-                args=tool.args if isinstance(tool, Tool) else _arguments(properties),
-                required=tuple(properties.get("required", ())),
+                args=tool.args if isinstance(tool, Tool) else _arguments(parameters),
+                required=tuple(parameters.get("required") or ()),
                 takes_text=isinstance(tool, Tool),
-                definitions=_definitions(properties),
+                definitions=_definitions(parameters),
             )
-        if isinstance(tool, Mapping) and "name" in tool.get("function", tool):
-            function = tool.get("function", tool)
-            parameters = function.get("parameters") or {}
+        function = tool.get("function", tool) if isinstance(tool, Mapping) else None
+        if isinstance(function, Mapping) and isinstance(name := function.get("name"), str):
+            # OpenAI's and LangChain's name for the schema, and Anthropic's.
+            parameters = function.get("parameters") or function.get("input_schema") or {}
+            _check_schema(name, parameters)
             return cls(
-                name=function["name"],
+                name=name,
                 description=function.get("description") or "",
-                args=_arguments(parameters) if "properties" in parameters else None,
-                required=tuple(parameters.get("required", ())),
+                args=_arguments(parameters) if parameters.get("properties") is not None else None,
+                required=tuple(parameters.get("required") or ()),
                 definitions=_definitions(parameters),
             )
         msg = (
@@ -152,13 +155,47 @@ class Toolbox:
         return self._by_name.get(name)
 
 
+def _check_schema(tool: str, schema: Any) -> None:
+    """Refuse what is no schema of a tool's arguments.
+
+    Raises:
+        TypeError: If it is none; the message names the field and says what belongs there.
+    """
+    if not isinstance(schema, Mapping):
+        msg = f"The schema of the tool {tool} is {schema!r}; give an object with `properties`."
+        raise TypeError(msg)
+    given = schema.get("properties") or {}
+    if not isinstance(given, Mapping) or not all(
+        isinstance(name, str) and (isinstance(it, Mapping) or it is True)
+        for name, it in given.items()
+    ):
+        wanted = 'an object of names and schemas, such as {"city": {"type": "string"}}'
+        msg = f"In the schema of the tool {tool}, `properties` is {given!r}; give {wanted}."
+        raise TypeError(msg)
+    needed = schema.get("required") or ()
+    if not isinstance(needed, list | tuple) or not all(isinstance(name, str) for name in needed):
+        msg = f"In the schema of the tool {tool}, `required` is {needed!r}; give a list of names."
+        raise TypeError(msg)
+    for field_name in ("$defs", "definitions"):
+        if not isinstance(defined := schema.get(field_name) or {}, Mapping):
+            msg = (
+                f"In the schema of the tool {tool}, `{field_name}` is {defined!r}; "
+                "give an object of names and schemas."
+            )
+            raise TypeError(msg)
+
+
 def _arguments(schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the arguments that a schema names; None if it takes others as well."""
-    return None if schema.get("additionalProperties") else schema.get("properties", {})
+    if schema.get("additionalProperties"):
+        return None
+    # In JSON Schema True is the schema of anything.
+    given = schema.get("properties") or {}
+    return {name: {} if it is True else it for name, it in given.items()}
 
 
 def _definitions(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**schema.get("definitions", {}), **schema.get("$defs", {})}
+    return {**(schema.get("definitions") or {}), **(schema.get("$defs") or {})}
 
 
 ToolLike: TypeAlias = ToolSpec | BaseTool | Mapping[str, Any] | str
