@@ -1,8 +1,13 @@
-"""From a regular node to the smallest automaton for it: for engines that cannot say "but not"."""
+"""From a regular node to the smallest automaton for it: for engines that cannot say "but not".
 
-from collections.abc import Iterable
+All code points are first parted into the classes that the nodes tell apart, some hundreds. From
+then on a set of characters is a number with one bit for each of its classes.
+"""
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from langchain_custom_agents.dialects.grammars.nodes import (
     LAST,
@@ -18,7 +23,10 @@ from langchain_custom_agents.dialects.grammars.nodes import (
     ranges_of,
 )
 
+# What was reached, by the numbers of `_Parts.closed`.
 State = frozenset[int]
+Bits = int
+Moves = list[list[tuple[Bits, int]]]
 
 
 @dataclass(frozen=True)
@@ -36,13 +44,130 @@ class Automaton:
     moves: tuple[tuple[tuple[Ranges, int], ...], ...]
 
 
-class _Parts:
-    """Nodes taken apart into states with moves, and with steps that read nothing."""
+@lru_cache(maxsize=32)
+def automaton(nodes: tuple[Node, ...]) -> Automaton:
+    """Make one smallest automaton for several regular nodes, which share what they can."""
+    exceptions = tuple(node if isinstance(node, Except) else Except(node, ()) for node in nodes)
+    parts = _Parts(_Classes(nodes), exceptions)
+    queue = list(dict.fromkeys(parts.begins))
+    known = {state: number for number, state in enumerate(queue)}
+    moves: Moves = []
+    for state in queue:
+        targets: list[tuple[Bits, int]] = []
+        for target, bits in parts.moves_of(state).items():
+            if target not in known:
+                known[target] = len(queue)
+                queue.append(target)
+            targets.append((bits, known[target]))
+        moves.append(targets)
+    starts = [known[begin] for begin in parts.begins]
+    accepting = [parts.accepts(state) for state in queue]
+    return _smallest(starts, accepting, moves, parts.classes.ranges)
 
-    def __init__(self) -> None:
-        self.moves: list[tuple[Ranges, int] | None] = []
+
+class _Classes:
+    """The code points, parted into the classes that nodes tell apart.
+
+    Args:
+        nodes: The nodes.
+    """
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        named = dict.fromkeys(each for node in nodes for each in _characters(node))
+        # Which sets a code point is in changes only where one of their ranges begins or ends.
+        changes: dict[int, int] = {}
+        for number, ranges in enumerate(named):
+            for low, high in ranges:
+                changes[low] = changes.get(low, 0) ^ (1 << number)
+                changes[high + 1] = changes.get(high + 1, 0) ^ (1 << number)
+        parts: dict[int, list[tuple[int, int]]] = {}
+        holding = 0
+        for at, following in pairwise([*sorted(changes), LAST + 1]):
+            holding ^= changes[at]
+            if holding:
+                parts.setdefault(holding, []).append((at, following - 1))
+        self.parts = list(parts.values())
+        self.all = (1 << len(self.parts)) - 1
+        self._bits: dict[Ranges, Bits] = dict.fromkeys(named, 0)
+        for number, ranges in enumerate(named):
+            held = (1 << at for at, among in enumerate(parts) if among >> number & 1)
+            self._bits[ranges] = sum(held)
+        self._ranges: dict[Bits, Ranges] = {}
+
+    def bits(self, ranges: Ranges) -> Bits:
+        """Return the classes of a set of characters that a node names."""
+        return self._bits[ranges]
+
+    def ranges(self, bits: Bits) -> Ranges:
+        """Return the characters of classes."""
+        if bits not in self._ranges:
+            held = (part for at, part in enumerate(self.parts) if bits >> at & 1)
+            self._ranges[bits] = ranges_of(pair for part in held for pair in part)
+        return self._ranges[bits]
+
+
+def _characters(node: Node) -> Iterable[Ranges]:
+    """List the sets of characters that a node names."""
+    match node:
+        case Literal(text):
+            yield from (((ord(mark), ord(mark)),) for mark in text)
+        case Chars(ranges):
+            yield ranges
+        case Sequence(items) | Choice(items):
+            for item in items:
+                yield from _characters(item)
+        case Repeat(item):
+            yield from _characters(item)
+        case Except(base, without):
+            for each in (base, *without):
+                yield from _characters(each)
+
+
+def _breaks_lines(ranges: Ranges) -> bool:
+    return any(low <= ord(mark) <= high for low, high in ranges for mark in "\n\r")
+
+
+class _Parts:
+    """Nodes taken apart into states with moves, and with steps that read nothing.
+
+    What is said twice has the same states, so that automata of much the same nodes are much the
+    same already before they are made small.
+
+    Args:
+        classes: The classes of characters.
+        nodes: The nodes.
+    """
+
+    def __init__(self, classes: _Classes, nodes: tuple[Except, ...]) -> None:
+        self.classes = classes
+        self.moves: list[tuple[Bits, int] | None] = []
         self.free: list[list[int]] = []
-        self._closed: dict[int, State] = {}
+        self._known: dict[tuple[Node, int], int] = {}
+        self._reading: dict[tuple[Bits, int], int] = {}
+        self._reached: list[frozenset[int]] = []
+        self._number_of: dict[frozenset[int], int] = {}
+        self._closed: dict[int, int] = {}
+        self._inner: set[int] = set()
+        self._known_ways: dict[tuple[int, ...], dict[State, Bits]] = {}
+        self.good = self.state()
+        inside = [self.add(node.base, self.good) for node in nodes]
+        # All states so far lead to the good end, and none of the others does.
+        self._outer = len(self.free)
+        self.bad, self.lost = self.state(), self.state()
+        outside = [
+            [self.add(*self._outside(each, node.base)) for each in node.without] for node in nodes
+        ]
+        self.begins = [
+            frozenset(map(self.closed, (base, *without)))
+            for base, without in zip(inside, outside, strict=True)
+        ]
+
+    def _outside(self, node: Node, base: Node) -> tuple[Node, int]:
+        """Return a node to keep out of and its end: on one line, any rest of it is no way out."""
+        ends_with_any = isinstance(node, Sequence) and node.items[-1] == LINE
+        if ends_with_any and not any(map(_breaks_lines, _characters(base))):
+            return Sequence(node.items[:-1]), self.lost
+        return node, self.bad
 
     def state(self) -> int:
         self.moves.append(None)
@@ -51,6 +176,11 @@ class _Parts:
 
     def add(self, node: Node, end: int) -> int:
         """Return the state from which the node leads to an end."""
+        if (node, end) not in self._known:
+            self._known[node, end] = self._added(node, end)
+        return self._known[node, end]
+
+    def _added(self, node: Node, end: int) -> int:
         match node:
             case Literal(text):
                 for mark in reversed(text):
@@ -82,15 +212,17 @@ class _Parts:
         raise TypeError(msg)
 
     def reading(self, ranges: Ranges, end: int) -> int:
-        start = self.state()
-        self.moves[start] = (ranges, end)
-        return start
+        move = (self.classes.bits(ranges), end)
+        if move not in self._reading:
+            self._reading[move] = start = self.state()
+            self.moves[start] = move
+        return self._reading[move]
 
-    def closed(self, states: set[int]) -> State:
-        """Return the states reached without reading; only those that read or end count."""
-        return frozenset().union(*map(self._closed_one, states))
+    def closed(self, state: int) -> int:
+        """Return the number of all that is reached from a state without reading.
 
-    def _closed_one(self, state: int) -> State:
+        Only what reads or ends counts; two states that reach the same have the same number.
+        """
         if state not in self._closed:
             found, left = {state}, [state]
             while left:
@@ -98,128 +230,147 @@ class _Parts:
                     if following not in found:
                         found.add(following)
                         left.append(following)
-            ends = (each for each in found if self.moves[each] or not self.free[each])
-            self._closed[state] = frozenset(ends)
+            ends = frozenset(at for at in found if self.moves[at] or not self.free[at])
+            ends = frozenset((self.lost,)) if self.lost in ends else ends
+            if ends not in self._number_of:
+                self._number_of[ends] = number = len(self._reached)
+                self._reached.append(ends)
+                if any(at < self._outer for at in ends):
+                    self._inner.add(number)
+            self._closed[state] = self._number_of[ends]
         return self._closed[state]
 
+    def accepts(self, state: State) -> bool:
+        """Tell whether a text may end in a state of the automaton."""
+        reached = frozenset[int]().union(*(self._reached[each] for each in state))
+        return self.good in reached and self.bad not in reached and self.lost not in reached
 
-@lru_cache(maxsize=32)
-def automaton(nodes: tuple[Node, ...]) -> Automaton:
-    """Make one smallest automaton for several regular nodes, which share what they can."""
-    parts = _Parts()
-    good, bad, lost = parts.state(), parts.state(), parts.state()
-    begins: list[State] = []
-    for node in nodes:
-        base: Node = node
-        without: tuple[Node, ...] = ()
-        if isinstance(node, Except):
-            base, without = node.base, node.without
-        states = {
-            parts.add(base, good),
-            *(parts.add(*_outside(each, bad, lost)) for each in without),
+    def moves_of(self, state: State) -> dict[State, Bits]:
+        """Return what a state of the automaton leads to, but for what cannot end well."""
+        lost = self.closed(self.lost)
+        if lost in state:
+            return {}
+        return {
+            target: bits
+            for target, bits in self._ways(tuple(sorted(state))).items()
+            if lost not in target and not self._inner.isdisjoint(target)
         }
-        begins.append(parts.closed(states))
-    table: list[dict[State, list[tuple[int, int]]]] = []
-    queue = list(dict.fromkeys(begins))
-    known = {state: number for number, state in enumerate(queue)}
-    for state in queue:
-        targets: dict[State, list[tuple[int, int]]] = {}
-        for low, high, reached in _cut_up(parts, state):
-            following = parts.closed(reached)
-            if lost not in following:
-                targets.setdefault(following, []).append((low, high))
-        table.append(targets)
-        for target in targets:
-            if target not in known:
-                known[target] = len(queue)
-                queue.append(target)
-    moves = [
-        [(ranges_of(ranges), known[target]) for target, ranges in targets.items()]
-        for targets in table
-    ]
-    accepting = [good in state and bad not in state for state in queue]
-    return _smallest([known[begin] for begin in begins], accepting, moves)
+
+    def _ways(self, state: tuple[int, ...]) -> dict[State, Bits]:
+        """Return where a state leads on every character, be it nowhere."""
+        # Most states share their first parts, which have the lowest numbers.
+        if state not in self._known_ways:
+            *first, last = state
+            self._known_ways[state] = (
+                self._both(self._ways(tuple(first)), self._ways((last,)))
+                if first
+                else self._ways_of_one(last)
+            )
+        return self._known_ways[state]
+
+    def _ways_of_one(self, number: int) -> dict[State, Bits]:
+        ways: dict[State, Bits] = {frozenset(): self.classes.all}
+        by_bits: dict[Bits, set[int]] = {}
+        for each in self._reached[number]:
+            move = self.moves[each]
+            if move:
+                by_bits.setdefault(move[0], set()).add(self.closed(move[1]))
+        for bits, reached in by_bits.items():
+            rest = self.classes.all & ~bits
+            ways = self._both(ways, {frozenset(reached): bits, frozenset(): rest})
+        return ways
+
+    def _both(self, some: dict[State, Bits], more: dict[State, Bits]) -> dict[State, Bits]:
+        ways: dict[State, Bits] = {}
+        for target, bits in some.items():
+            for also, held in more.items():
+                inside = bits & held
+                if inside:
+                    both = target | also
+                    ways[both] = ways.get(both, 0) | inside
+        return ways
 
 
-def _outside(node: Node, bad: int, lost: int) -> tuple[Node, int]:
-    """Return a node to keep out of and its end: whatever follows, if it ends with any line."""
-    if isinstance(node, Sequence) and node.items[-1] == LINE:
-        return Sequence(node.items[:-1]), lost
-    return node, bad
-
-
-def _cut_up(parts: _Parts, state: State) -> list[tuple[int, int, set[int]]]:
-    """Cut the code points up where the moves of a state differ."""
-    changes: dict[int, list[tuple[int, int]]] = {}
-    for each in state:
-        move = parts.moves[each]
-        for low, high in move[0] if move else ():
-            changes.setdefault(low, []).append((1, move[1] if move else 0))
-            changes.setdefault(high + 1, []).append((-1, move[1] if move else 0))
-    pieces: list[tuple[int, int, set[int]]] = []
-    counts: dict[int, int] = {}
-    points = sorted(changes)
-    for at, following in zip(points, [*points[1:], LAST + 1], strict=True):
-        for sign, target in changes[at]:
-            counts[target] = counts.get(target, 0) + sign
-        reached = {target for target, count in counts.items() if count}
-        if reached and at < following:
-            pieces.append((at, following - 1, reached))
-    return pieces
-
-
-Moves = list[list[tuple[Ranges, int]]]
-
-
-def _smallest(starts: list[int], accepting: list[bool], moves: Moves) -> Automaton:
+def _smallest(
+    starts: list[int],
+    accepting: list[bool],
+    moves: Moves,
+    spelled: Callable[[Bits], Ranges],
+) -> Automaton:
     """Join the states that cannot be told apart, and leave out those that lead nowhere."""
     live = _live(accepting, moves)
     moves = [[move for move in targets if move[1] in live] for targets in moves]
-    # First those whose moves are alike as they stand, which is quickly seen; then all others.
-    for whole in (False, True):
-        group = _grouped(accepting, moves, whole=whole)
-        count = max(group, default=-1) + 1
-        merged: Moves = [[] for _ in range(count)]
-        ends = [False] * count
-        for state in reversed(range(len(moves))):
-            merged[group[state]] = _together((ranges, group[to]) for ranges, to in moves[state])
-            ends[group[state]] = accepting[state]
-        starts = [group[start] for start in starts]
-        moves, accepting = merged, ends
-    kept = sorted(_live(accepting, moves) | set(starts))
-    number = {old: new for new, old in enumerate(kept)}
+    group = _grouped(accepting, moves)
+    number: dict[int, int] = {}
+    shown: list[int] = []
+    # Groups are numbered as they are reached, so that the same nodes give the same text.
+    queue = list(starts)
+    for state in queue:
+        if group[state] not in number:
+            number[group[state]] = len(number)
+            shown.append(state)
+            queue += [target for _, target in moves[state]]
     return Automaton(
-        tuple(number[start] for start in starts),
-        frozenset(number[state] for state in kept if accepting[state]),
-        tuple(tuple((ranges, number[to]) for ranges, to in moves[state]) for state in kept),
+        tuple(number[group[start]] for start in starts),
+        frozenset(at for at, state in enumerate(shown) if accepting[state]),
+        tuple(
+            tuple((spelled(bits), number[to]) for to, bits in _together(moves[at], group).items())
+            for at in shown
+        ),
     )
 
 
-def _grouped(accepting: list[bool], moves: Moves, *, whole: bool) -> list[int]:
-    """Number the groups of states that cannot be told apart."""
-    group, count = [int(accepts) for accepts in accepting], 0
-    while True:
-        numbers: dict[object, int] = {}
-        following = []
-        for state, targets in enumerate(moves):
-            reached: list[tuple[Ranges, int]] = [(ranges, group[to]) for ranges, to in targets]
-            seen = (group[state], frozenset(_together(reached) if whole else reached))
-            following.append(numbers.setdefault(seen, len(numbers)))
-        group = following
-        if len(numbers) == count:
-            return group
-        count = len(numbers)
+def _grouped(accepting: list[bool], moves: Moves) -> list[int]:
+    """Number the groups of states that cannot be told apart.
+
+    Source:
+        Hopcroft, An n log n algorithm for minimizing states in a finite automaton, 1971: of a
+        group that falls apart, the largest part keeps its number, so that only the states that
+        lead to the smaller ones are looked at again.
+    """
+    group = [int(accepts) for accepts in accepting]
+    members: list[set[int]] = [set(), set()]
+    for state, number in enumerate(group):
+        members[number].add(state)
+    sources: list[set[int]] = [set() for _ in moves]
+    for source, targets in enumerate(moves):
+        for _, target in targets:
+            sources[target].add(source)
+    doubtful = set(range(len(moves)))
+    while doubtful:
+        by_group: dict[int, list[int]] = {}
+        for state in doubtful:
+            by_group.setdefault(group[state], []).append(state)
+        doubtful = set()
+        fallen: list[set[int]] = []
+        for number, states in by_group.items():
+            alike: dict[object, set[int]] = {}
+            for state in states:
+                seen = frozenset(_together(moves[state], group).items())
+                alike.setdefault(seen, set()).add(state)
+            # Those that nothing has changed for are alike among themselves.
+            unchanged = members[number].difference(states)
+            if unchanged:
+                seen = frozenset(_together(moves[next(iter(unchanged))], group).items())
+                alike.setdefault(seen, set()).update(unchanged)
+            if len(alike) > 1:
+                largest = max(alike.values(), key=len)
+                fallen += (part for part in alike.values() if part is not largest)
+                members[number] = largest
+        for part in fallen:
+            for state in part:
+                group[state] = len(members)
+                doubtful |= sources[state]
+            members.append(part)
+    return group
 
 
-def _together(targets: Iterable[tuple[Ranges, int]]) -> list[tuple[Ranges, int]]:
-    """Join the ranges that lead to the same state."""
-    by_target: dict[int, list[Ranges]] = {}
-    for ranges, to in targets:
-        by_target.setdefault(to, []).append(ranges)
-    return [
-        (found[0] if len(found) == 1 else ranges_of(pair for each in found for pair in each), to)
-        for to, found in by_target.items()
-    ]
+def _together(targets: Iterable[tuple[Bits, int]], group: list[int]) -> dict[int, Bits]:
+    """Join the moves that lead to the same group."""
+    joined: dict[int, Bits] = {}
+    for bits, target in targets:
+        joined[group[target]] = joined.get(group[target], 0) | bits
+    return joined
 
 
 def _live(accepting: list[bool], moves: Moves) -> set[int]:

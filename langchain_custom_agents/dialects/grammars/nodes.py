@@ -165,9 +165,13 @@ ANY = none_of("\n\r")
 LINE: Node = many(ANY)
 
 
+# Beyond the second plane of Unicode are ideographs only, and what no text holds.
+SCRIPTS = range(0x20000)
+
+
 @lru_cache(maxsize=1)
 def _cased() -> str:
-    marks = map(chr, range(LAST + 1))
+    marks = map(chr, SCRIPTS)
     return "".join(mark for mark in marks if mark.lower() != mark or mark.upper() != mark)
 
 
@@ -175,6 +179,16 @@ def _cased() -> str:
 def any_case(mark: str) -> Chars:
     """Return a character in every case that a reader takes it in."""
     return one_of(mark + "".join(re.findall(re.escape(mark), _cased(), re.IGNORECASE)))
+
+
+def matching(pattern: str) -> Chars:
+    """Return the characters that a pattern for one of them takes.
+
+    Example:
+        >>> matching("[0-2]")
+        Chars(ranges=((48, 50),))
+    """
+    return one_of("".join(re.findall(pattern, "".join(map(chr, SCRIPTS)))))
 
 
 def word(text: str) -> Node:

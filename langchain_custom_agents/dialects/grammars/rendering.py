@@ -12,12 +12,16 @@ from langchain_custom_agents.dialects.grammars.nodes import (
     Grammar,
     Literal,
     Node,
+    Ranges,
     Ref,
     Repeat,
     Sequence,
     Twofold,
     others,
 )
+
+# No character: a rule without any would be one for the empty text.
+_NOTHING = "[^\\x00-\\U0010FFFF]"
 
 
 def gbnf(grammar: Grammar) -> str:
@@ -34,6 +38,8 @@ def gbnf(grammar: Grammar) -> str:
         ways = [f"{writer.chars(ranges)} t{to}" for ranges, to in moves]
         if state in made.accepting:
             ways.append('""')
+        elif not ways:
+            ways.append(_NOTHING)
         lines.append(f"t{state} ::= {' | '.join(ways)}")
     lines += [f"{name} ::= {chars}" for chars, name in writer.classes.items()]
     return "\n".join(lines) + "\n"
@@ -105,13 +111,12 @@ class _Writer:
     def literal(self, text: str) -> str:
         raise NotImplementedError
 
-    def chars(self, ranges: Iterable[tuple[int, int]]) -> str:
-        low_first = tuple(ranges)
-        if low_first and low_first[-1][1] == LAST:
-            return f"[^{self.members(others(low_first))}]"
-        return f"[{self.members(low_first)}]"
+    def chars(self, ranges: Ranges) -> str:
+        if ranges and ranges[-1][1] == LAST:
+            return f"[^{self.members(others(ranges))}]"
+        return f"[{self.members(ranges)}]"
 
-    def members(self, ranges: Iterable[tuple[int, int]]) -> str:
+    def members(self, ranges: Ranges) -> str:
         return "".join(
             self.mark(low) if low == high else f"{self.mark(low)}-{self.mark(high)}"
             for low, high in ranges
@@ -131,13 +136,16 @@ class _GBNF(_Writer):
     def __init__(self, names: dict[Except, str]) -> None:
         self.names = names
         self.classes: dict[str, str] = {}
+        self._known: dict[Ranges, str] = {}
 
-    def chars(self, ranges: Iterable[tuple[int, int]]) -> str:
-        # A long class is spelled once.
-        written = super().chars(ranges)
-        if len(written) <= 12:
-            return written
-        return self.classes.setdefault(written, f"c{len(self.classes)}")
+    def chars(self, ranges: Ranges) -> str:
+        if ranges not in self._known:
+            # A long class is spelled once.
+            written = super().chars(ranges)
+            if len(written) > 12:
+                written = self.classes.setdefault(written, f"c{len(self.classes)}")
+            self._known[ranges] = written
+        return self._known[ranges]
 
     def name(self, name: str) -> str:
         return name.lower().replace("_", "-")
@@ -181,9 +189,8 @@ class _Lark(_Writer):
     def literal(self, text: str) -> str:
         return json.dumps(text, ensure_ascii=True)
 
-    def chars(self, ranges: Iterable[tuple[int, int]]) -> str:
-        every = tuple(ranges) == ((0, LAST),)
-        return "/(?s:.)/" if every else f"/{super().chars(ranges)}/"
+    def chars(self, ranges: Ranges) -> str:
+        return "/(?s:.)/" if ranges == ((0, LAST),) else f"/{super().chars(ranges)}/"
 
     def mark(self, point: int) -> str:
         return chr(point) if chr(point).isalnum() and point < 128 else f"\\u{{{point:X}}}"

@@ -7,7 +7,6 @@ thought end with a colon or an opening quotation mark at all. In these two it is
 what a dialect writes.
 """
 
-import unicodedata
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,11 +21,11 @@ from langchain_custom_agents.dialects.grammars.nodes import (
     either,
     joined,
     many,
+    matching,
     maybe,
     none_of,
     one_of,
     others,
-    ranges_of,
     seq,
     word,
 )
@@ -36,22 +35,15 @@ if TYPE_CHECKING:
     from langchain_custom_agents.dialects.labelled import LabelledDialect
 
 
-def _where(test: str) -> Chars:
-    """Return the characters that a method of `str` tells."""
-    marks = (mark for mark in map(chr, range(LAST + 1)) if getattr(mark, test)())
-    return one_of("".join(marks))
-
-
 @lru_cache(maxsize=1)
 def _digits() -> Chars:
-    found = (at for at in range(LAST + 1) if unicodedata.category(chr(at)) == "Nd")
-    return Chars(ranges_of((at, at) for at in found))
+    return matching(r"\d")
 
 
 @lru_cache(maxsize=1)
 def space() -> Chars:
     """Return the white space that is taken off around a text, within a line."""
-    return Chars(others(joined(Chars(others(_where("isspace").ranges)), one_of("\n\r")).ranges))
+    return matching(r"[^\S\n\r]")
 
 
 def _set(inside: str) -> Chars:
