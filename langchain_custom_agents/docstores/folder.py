@@ -34,8 +34,8 @@ class FolderDocstore(TextDocstore):
 
     A page's title is its first heading when the file starts with one (a Markdown or an underlined
     heading), else its file name; it is found by either. When two files have the same title, the
-    file's path is added to each. Links between the files become the page's `related` titles.
-    Hidden files and folders are left out.
+    file's path is added to each, and the title alone offers both. Links between the files become
+    the page's `related` titles. Hidden files and folders are left out.
 
     Args:
         paths: Folders or files.
@@ -86,7 +86,7 @@ class FolderDocstore(TextDocstore):
         )
         by_title = set(self._folded)
         for path, title in titles.items():
-            for name in {fold(path.stem), fold(path.name)} - by_title:
+            for name in {fold(path.stem), fold(path.name), fold(named[path][0])} - by_title:
                 self._folded[name].append(title)
 
 

@@ -75,6 +75,7 @@ def test_equal_titles_are_told_apart_by_their_paths(tmp_path):
 
     assert store.search("Notes (a/README.md)").page_content == "Of a."
     assert "Notes (b/README.md)" in store.search("readme")
+    assert store.search("notes").startswith('"notes" may be: Notes (a/README.md); Notes (b/')
 
 
 def test_a_single_file_is_a_folder_of_one(folder):
