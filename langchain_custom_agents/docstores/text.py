@@ -119,6 +119,12 @@ def _documents(pages: Mapping[str, str] | Iterable[Document]) -> Iterable[Docume
                 raise TypeError(msg)
             yield Document(text, metadata={"title": _title(title, "`pages`")})
         return
+    if not isinstance(pages, Iterable):
+        msg = (
+            f"`pages` is {type(pages).__name__}; "
+            "give a mapping of titles to texts, or LangChain documents."
+        )
+        raise TypeError(msg)
     for number, document in enumerate(pages):
         if not isinstance(document, Document):
             msg = (

@@ -45,7 +45,7 @@ def docstore_tools(
         The tools `Search` and `Lookup`, in this order.
 
     Raises:
-        TypeError: If the docstore has no `search`.
+        TypeError: If the docstore has no `search`, or is a vector store.
         ValueError: If a budget is too small.
 
     Source:
@@ -60,6 +60,12 @@ def docstore_tools(
         >>> lookup.run("sings")
         '(Result 1/1) Ayako sings.\nContext: Ayako paints. Ayako sings.'
     """
+    if hasattr(docstore, "similarity_search"):  # its `search` is another method by the same name
+        msg = (
+            f"`docstore` is the vector store {type(docstore).__name__}, which finds passages, not "
+            "pages by title; give it to retriever_tool."
+        )
+        raise TypeError(msg)
     if not isinstance(docstore, Docstore):
         msg = (
             f"`docstore` is {type(docstore).__name__}, which has no `search` method; give a "

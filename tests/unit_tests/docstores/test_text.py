@@ -120,6 +120,7 @@ async def test_asearch_finds_what_search_finds():
         ({" ": "x"}, ValueError, "title"),
         ({"A": 1}, TypeError, "'A' is int"),
         (["A"], TypeError, "Item 0"),
+        (None, TypeError, "`pages` is NoneType"),
         ([Document("x")], ValueError, "document 0"),
         ([Document("x", metadata={"title": "A"})] * 2, ValueError, "used twice"),
     ],

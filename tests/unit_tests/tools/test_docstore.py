@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.load import dumps
 from langchain_core.messages import ToolMessage
+from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_tests.integration_tests import ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
 
 from langchain_custom_agents import FolderDocstore, TextDocstore, docstore_tools
+from langchain_custom_agents.offline import HashingEmbeddings
 
 LIFE = """Ayako is a painter. She lives in Nagano.
 
@@ -284,6 +286,13 @@ def test_a_docstore_without_search_is_refused():
     """What cannot be searched is refused by name."""
     with pytest.raises(TypeError, match="`docstore` is dict, which has no `search`"):
         docstore_tools({})
+
+
+def test_a_vector_store_is_refused():
+    """A vector store has a `search`, too, but another one: the tool for it is named."""
+    store = InMemoryVectorStore(HashingEmbeddings())
+    with pytest.raises(TypeError, match=r"the vector store InMemoryVectorStore.*retriever_tool"):
+        docstore_tools(store)
 
 
 @given(st.text(), st.text(), st.integers(1, 60), st.integers(0, 60))
