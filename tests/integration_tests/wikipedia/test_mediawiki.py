@@ -318,12 +318,13 @@ def test_create_agent_reads_wikipedia_and_keeps_the_sources(store):
         assert message.artifact.metadata["source"].endswith("/Takuma_Yamada")
 
 
-def test_the_examples_of_the_documentation_run(mediawiki):
-    """What docs/wikipedia.md shows is what the real wiki answers."""
-    page = Path(__file__).parents[3] / "docs" / "wikipedia.md"
-    text = page.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["wikipedia.md", "ja/wikipedia.md"])
+def test_the_examples_of_the_documentation_run(mediawiki, page):
+    """What the page about Wikipedia shows, in either language, is what the real wiki answers."""
+    file = Path(__file__).parents[3] / "docs" / page
+    text = file.read_text(encoding="utf-8")
     text = text.replace("https://wiki.example.org/w/api.php", mediawiki.api_url)
-    examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    examples = doctest.DocTestParser().get_doctest(text, {}, page, str(file), 0)
 
     failed, run = doctest.DocTestRunner().run(examples)
 
