@@ -49,6 +49,7 @@ class Boundary:
     Args:
         stop: The stop sequences.
         dialect: The dialect the text is read in, if it is one of ours.
+        thinking: Whether the text begins within a reasoning block, which the prompt has opened.
 
     Example:
         >>> from langchain_custom_agents.dialects import ENGLISH
@@ -57,9 +58,11 @@ class Boundary:
         [False, False, False, True]
     """
 
-    def __init__(self, stop: Sequence[str], dialect: Dialect | None = None) -> None:
+    def __init__(
+        self, stop: Sequence[str], dialect: Dialect | None = None, *, thinking: bool = False
+    ) -> None:
         own = () if dialect is None else dialect.stop
-        self._dialect = dialect
+        self._dialect, self._thinking = dialect, thinking
         self._stop = [sequence for sequence in stop if sequence and sequence not in own]
         self._label = "" if dialect is None else dialect.observation
         self._reach = max(map(len, [*self._stop, self._label])) - 1
@@ -92,10 +95,23 @@ class Boundary:
         if self._dialect is None or not self._dialect.cut(f"{text}\0")[1]:
             return False
         # What a model writes in its reasoning is not its reply, which is still to come.
+        if self._thinking and not ends_thinking(text):
+            return False
         depth = 0
         for found in _REASONING.finditer(text):
             depth = depth + 1 if found["open"] else max(0, depth - 1)
         return depth == 0
+
+
+def ends_thinking(text: str) -> bool:
+    """Tell whether a text ends a reasoning block that it has not opened.
+
+    Example:
+        >>> ends_thinking("I look</think>"), ends_thinking("<think>I look</think>")
+        (True, False)
+    """
+    first = _REASONING.search(text)
+    return first is not None and not first["open"]
 
 
 class Watch:
@@ -104,6 +120,7 @@ class Watch:
     Args:
         stop: The stop sequences.
         dialect: The dialect the reply is read in, if it is one of ours.
+        thinking: Whether the reply begins within a reasoning block.
 
     Attributes:
         closed: Whether the stream was closed because an observation began.
@@ -113,14 +130,16 @@ class Watch:
         broke: What broke the stream after its beginning, if something was raised.
     """
 
-    def __init__(self, stop: Sequence[str], dialect: Dialect | None) -> None:
-        self._stop, self._dialect = stop, dialect
+    def __init__(
+        self, stop: Sequence[str], dialect: Dialect | None, *, thinking: bool = False
+    ) -> None:
+        self._stop, self._dialect, self._thinking = stop, dialect, thinking
         self.closed = self.ran_out = self.ended = self.tells = False
         self.broke: Exception | None = None
 
     def over(self, chunks: Iterator[Any]) -> Iterator[Any]:
         """Pass chunks on until an observation begins; then close where they come from."""
-        boundary = Boundary(self._stop, self._dialect)
+        boundary = Boundary(self._stop, self._dialect, thinking=self._thinking)
         try:
             for chunk in chunks:
                 yield chunk
@@ -138,7 +157,7 @@ class Watch:
 
     async def aover(self, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass chunks on until an observation begins; see `over`."""
-        boundary = Boundary(self._stop, self._dialect)
+        boundary = Boundary(self._stop, self._dialect, thinking=self._thinking)
         try:
             async for chunk in chunks:
                 yield chunk

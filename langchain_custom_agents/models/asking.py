@@ -11,7 +11,13 @@ from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableConfig
 
 from langchain_custom_agents.dialects import Dialect
-from langchain_custom_agents.models._streamed import Boundary, Watch, said_in, watched
+from langchain_custom_agents.models._streamed import (
+    Boundary,
+    Watch,
+    ends_thinking,
+    said_in,
+    watched,
+)
 
 _NAMES_STOP = re.compile(
     r"(?<![\w-])stop(?:[_ -]?sequences?|[_ -]?words?)?(?![\w-])", re.IGNORECASE
@@ -41,11 +47,14 @@ class Habits:
         refuses_stop: Whether a call with stop sequences failed naming them.
         ignores_stop: Whether it went on where it should have stopped.
         tells_ends: Whether its streams say why they end.
+        thinks_first: Whether it ended a reasoning block that it had not opened: the chat template
+            opens one in the prompt.
     """
 
     refuses_stop: bool = False
     ignores_stop: bool = False
     tells_ends: bool = False
+    thinks_first: bool = False
 
 
 _KNOWN: dict[int, tuple["weakref.ref[Any]", Habits]] = {}
@@ -263,7 +272,7 @@ class _Asking:
         self._sends_stop = bool(stop) and not self._habits.refuses_stop
         self._refused: Exception | None = None
         self._breaks = 0
-        self._watch = Watch(self._stop, dialect)
+        self._watch = self._new_watch()
 
     def next(self) -> tuple[Any, dict[str, Any]]:
         """Return the model to call, and the keyword arguments."""
@@ -271,9 +280,12 @@ class _Asking:
         if self._streaming is False:
             return self._llm, given
         runs_on = bool(self._stop) and (not self._sends_stop or self._habits.ignores_stop)
-        self._watch = Watch(self._stop, self._dialect)
+        self._watch = self._new_watch()
         forced = bool(self._streaming) or runs_on
         return watched(self._llm, self._watch, self._callbacks, forced, given), given
+
+    def _new_watch(self) -> Watch:
+        return Watch(self._stop, self._dialect, thinking=self._habits.thinks_first)
 
     def goes_on_after(self, error: Exception) -> bool:
         """Tell whether to ask again after an exception."""
@@ -298,8 +310,10 @@ class _Asking:
             habits.tells_ends = True
         if self._broke_off():
             return False
+        words = said_in(reply)
+        habits.thinks_first = habits.thinks_first or ends_thinking(words)
         if self._sends_stop and not habits.ignores_stop:
-            went_on = Boundary(self._stop, self._dialect).reached_by(said_in(reply))
+            went_on = Boundary(self._stop, self._dialect).reached_by(words)
             habits.ignores_stop = watch.closed or went_on
         return True
 

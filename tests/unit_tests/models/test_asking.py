@@ -302,6 +302,27 @@ def test_reasoning_is_no_boundary() -> None:
     assert not boundary.reached_by("</think>" + STEP)
 
 
+def test_a_model_that_thinks_first_is_heard_out() -> None:
+    """A reply in a reasoning block that the prompt opened has no boundary before the block ends."""
+    boundary = Boundary(ENGLISH.stop, ENGLISH, thinking=True)
+
+    assert not boundary.reached_by("maybe\nObservation: x\n")
+    assert not boundary.reached_by("</think>" + STEP)
+    assert boundary.reached_by("\nObservation:")
+
+
+@WAYS
+@MODELS
+def test_that_a_model_thinks_first_is_learned_from_its_replies(way: Way, model: Any) -> None:
+    """Once a reply ended a block that it had not opened, what such a block holds closes nothing."""
+    thinking = "Perhaps so:\nObservation: none\nOr not.</think>" + STEP
+    asked = model(tape=Tape(thinking, "I look.</think>" + STEP, thinking))
+    said = [way(asked, PROMPT, ENGLISH.stop, {}, dialect=ENGLISH, streaming=True) for _ in range(3)]
+
+    assert "</think>" not in said[0]
+    assert said[2] == thinking
+
+
 def test_a_boundary_is_looked_for_in_linear_time() -> None:
     """Ten times the letters take ten times the looks at most, in one line or in many."""
     for line in ("x" * 1_000, "\n" * 1_000, "Observ\n" * 1_000):
