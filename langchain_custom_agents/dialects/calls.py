@@ -250,7 +250,7 @@ def _last(rest: str) -> int:
 
 
 _OPEN_CALL = re.compile(
-    r"(?<!\\)(?:"
+    r"(?=[<\[f])(?<!\\)(?:"
     r"<(?P<tag>tool_call|tool_calls|function_call|function_calls|functioncall|tool_use|tool_code)>"
     r"|<\|(?P<token>python_tag|tool_call|tool_calls|tool_call_start|tool_call_begin)\|>"
     r"|(?P<mistral>\[TOOL_CALLS\])|(?P<phi>(?<![\w.])functools(?=\[))"

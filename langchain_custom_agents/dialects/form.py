@@ -199,6 +199,10 @@ class Form:
         found = self._observation.search(text)
         return found.start() if found else None
 
+    def may_observe_within(self, text: str) -> bool:
+        """Tell whether an observation's label stands after a space anywhere in a text."""
+        return self._label_within.search(text) is not None
+
     def observation_within(self, text: str, start: int) -> int | None:
         """Return where an observation begins on the line on which a step's input stands.
 

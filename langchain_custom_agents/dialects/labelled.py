@@ -110,6 +110,9 @@ class LabelledDialect(Dialect):
     def cut(self, words: str) -> tuple[str, str]:
         """Split words at the first invented observation, on its own line or after an input."""
         head, cut = super().cut(words)
+        # Nearly all words hold no such label, however many lines of actions they have.
+        if not self.form.may_observe_within(head):
+            return head, cut
         for line in self._acting.finditer(head):
             at = self.form.observation_within(head, line.end())
             if at is not None:

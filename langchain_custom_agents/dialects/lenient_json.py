@@ -23,8 +23,10 @@ _COMMANDS = (
 )
 _MEANT = rf'(?!{_COMMANDS}(?![A-Za-z]))[nrt]|["\\/]|u[0-9a-fA-F]{{4}}'
 _ESCAPE = re.compile(rf"(\\(?:{_MEANT}))|(\\')|\\")
-_DOUBTFUL = re.compile(rf"(?<!\\)(?:\\\\){{0,99}}\\(?!{_MEANT})")
-_DRIVE = re.compile(r"(?<![A-Za-z0-9])([C-E]:)((?:\\(?!u[0-9a-fA-F]{4})[^\\\s\"'<>|*?:/]{1,80})+)")
+_DOUBTFUL = re.compile(rf"(?=\\)(?<!\\)(?:\\\\){{0,99}}\\(?!{_MEANT})")
+_DRIVE = re.compile(
+    r"(?=[C-E])(?<![A-Za-z0-9])([C-E]:)((?:\\(?!u[0-9a-fA-F]{4})[^\\\s\"'<>|*?:/]{1,80})+)"
+)
 _DAMAGED = re.compile(rf"\\\\|\\[btf]|(?<=[C-E]:)\\[nr]|\\(?={_COMMANDS}(?![A-Za-z]))[nr]")
 _CODE_POINTS = {
     "\\b": "\\u0008", "\\t": "\\u0009", "\\n": "\\u000a", "\\f": "\\u000c", "\\r": "\\u000d",

@@ -36,6 +36,7 @@ from langchain_custom_agents.dialects.moves import (
     tidy,
 )
 from langchain_custom_agents.dialects.names import (
+    LONGEST_NAME,
     bare,
     is_echo,
     is_name,
@@ -709,7 +710,8 @@ class _Reader:
         if isinstance(heard, Said):
             return self.answered(heard.given)
         name = bare(heard.name)
-        own = bool(self.finish) and letters(name) == letters(self.finish)
+        short = len(name) <= 4 * LONGEST_NAME
+        own = short and bool(self.finish) and letters(name) == letters(self.finish)
         if own or (calls.is_finish(name, self.finish) and name not in self.toolbox):
             if not own or calls.EXPRESSION in heard.repairs:
                 self.repairs.append(_FINAL)

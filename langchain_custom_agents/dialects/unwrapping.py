@@ -10,8 +10,8 @@ INSIDE = "The step was read inside a reasoning block."
 MARKS = "Marks around the whole reply were removed."
 TEMPLATE = "Tokens of a chat template were removed."
 
-_TAG = re.compile(rf"(?<!\\)(?:(?P<open>{OPENING})|(?P<close>{CLOSING}))", re.IGNORECASE)
-_ENDING = re.compile(rf"(?<!\\)(?:{ENDINGS})", re.IGNORECASE)
+_TAG = re.compile(rf"(?=[<\[◁])(?<!\\)(?:(?P<open>{OPENING})|(?P<close>{CLOSING}))", re.IGNORECASE)
+_ENDING = re.compile(rf"(?=[<\[])(?<!\\)(?:{ENDINGS})", re.IGNORECASE)
 _HEAD = re.compile(
     r"\s*(?:<\|im_start\|>\s{0,3}assistant\b"
     r"|<\|start_header_id\|>\s{0,3}assistant\s{0,3}<\|end_header_id\|>"
