@@ -3,7 +3,7 @@
 import random
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Protocol
 
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -17,6 +17,7 @@ from langchain_custom_agents.dialects import (
     Reading,
     Toolbox,
 )
+from langchain_custom_agents.testing.gbnf import GBNF, States
 from langchain_custom_agents.testing.tool_schemas import TOOL_SCHEMAS
 
 # Text made of what breaks written forms: labels of every language, mark-up, brackets, quotes,
@@ -112,8 +113,8 @@ class DialectLaws:
             try:
                 cls.dialect.rules(Toolbox())
             except NotImplementedError:
-                cls.test_law_9_what_the_grammar_admits_is_read = None  # type: ignore[assignment]
-                cls.test_law_9_what_is_written_the_grammar_admits = None  # type: ignore[assignment]
+                for name in [each for each in dir(cls) if each.startswith("test_law_9")]:
+                    setattr(cls, name, None)
 
     def _moves(self) -> st.SearchStrategy[Action | Answer]:
         return st.one_of(
@@ -225,38 +226,63 @@ class DialectLaws:
     @given(data=st.data())
     def test_law_9_what_the_grammar_admits_is_read(self, data: st.DataObject) -> None:
         """Whatever the grammar admits is read without repairs, with arguments the schema admits."""
-        import jsonschema
-
-        tool = data.draw(st.sampled_from(TOOL_SCHEMAS))
-        schema, tool = tool["parameters"], self._named(tool)
-        said = _walk(_engine(self.dialect, tool["name"], repr(tool)), data.draw(st.integers(0)))
-        reading = self.dialect.read(said, [tool])
-
-        assert reading.repairs == ()
-        assert reading.cut == ""
-        if isinstance(reading.move, Action) and isinstance(reading.move.input, dict):
-            jsonschema.validate(reading.move.input, schema)
-        assert isinstance(reading.move, Answer) or (
-            isinstance(reading.move, Action) and reading.move.tool == tool["name"]
-        )
+        tool = self._named(data.draw(st.sampled_from(TOOL_SCHEMAS)))
+        self._admitted_is_read(_lark(self.dialect, tool), [tool], data)
 
     @_grammar_law
     @given(data=st.data())
     def test_law_9_what_is_written_the_grammar_admits(self, data: st.DataObject) -> None:
         """Whatever is written for a tool, or as an answer, the grammar admits."""
-        tool = data.draw(st.sampled_from(TOOL_SCHEMAS))
-        schema, tool = tool["parameters"], self._named(tool)
+        tool = self._named(data.draw(st.sampled_from(TOOL_SCHEMAS)))
+        self._written_is_admitted(_lark(self.dialect, tool), tool, data)
+
+    @_grammar_law
+    @given(data=st.data())
+    def test_law_9_what_gbnf_admits_is_read(self, data: st.DataObject) -> None:
+        """The grammar of all tools in GBNF admits only what is read without repairs."""
+        tools = data.draw(st.sampled_from(self._sets_of_tools()))
+        self._admitted_is_read(_gbnf(self.dialect, tools), tools, data)
+
+    @_grammar_law
+    @given(data=st.data())
+    def test_law_9_what_is_written_gbnf_admits(self, data: st.DataObject) -> None:
+        """The grammar of all tools in GBNF admits whatever is written."""
+        tools = data.draw(st.sampled_from(self._sets_of_tools()))
+        tool = data.draw(st.sampled_from(tools))
+        self._written_is_admitted(_gbnf(self.dialect, tools), tool, data)
+
+    def _admitted_is_read(self, engine: "_Engine", tools: Any, data: st.DataObject) -> None:
+        import jsonschema
+
+        said = _walk(engine, data.draw(st.integers(0)))
+        reading = self.dialect.read(said, tools)
+
+        assert reading.repairs == ()
+        assert reading.cut == ""
+        if not isinstance(reading.move, Answer):
+            assert isinstance(reading.move, Action)
+            (tool,) = (tool for tool in tools if tool["name"] == reading.move.tool)
+            if isinstance(reading.move.input, dict):
+                jsonschema.validate(reading.move.input, tool["parameters"])
+
+    def _written_is_admitted(self, engine: "_Engine", tool: Any, data: st.DataObject) -> None:
         thought = data.draw(_TEXT.filter(_ends_plainly))
+        schema = tool["parameters"]
         arguments = values_of(schema, schema.get("$defs", {}))
         move = data.draw(
             st.one_of(st.builds(Answer, _SOME), st.builds(Action, st.just(tool["name"]), arguments))
         )
-        written = self.dialect.write(thought, move)
 
-        assert _refused(_engine(self.dialect, tool["name"], repr(tool)), written) is None
+        assert engine.refused(self.dialect.write(thought, move)) is None
 
     def _named(self, tool: dict[str, Any]) -> dict[str, Any]:
         return {**tool, "name": self.dialect.only_tool or tool["name"]}
+
+    def _sets_of_tools(self) -> list[list[dict[str, Any]]]:
+        """Return all tools at once, or some one by one if the form knows only one."""
+        if self.dialect.only_tool is None:
+            return [list(TOOL_SCHEMAS)]
+        return [[self._named(tool)] for tool in TOOL_SCHEMAS[1::9]]
 
 
 # Nothing introduces an example that ends in none of these; see `Dialect.grammar`.
@@ -325,6 +351,25 @@ _LABELS = (
 )  # fmt: skip
 
 
+class _Engine(Protocol):
+    """A grammar on its way through a text."""
+
+    def refused(self, text: str) -> str | None:
+        """Return where it does not go on with a text; None if it admits all of it."""
+
+    def may_end(self) -> bool:
+        """Tell whether the text may end here."""
+
+    def goes_on(self, piece: str) -> bool:
+        """Tell whether all of a piece may follow."""
+
+    def take(self, piece: bytes) -> None:
+        """Go on with a piece."""
+
+    def any(self, chance: random.Random) -> bytes | None:
+        """Return something short that may follow, by chance; None if nothing may."""
+
+
 class _Bytes:
     """A tokenizer whose tokens are the bytes, for the engine."""
 
@@ -346,7 +391,7 @@ def _tokenizer() -> Any:
 
 
 @lru_cache(maxsize=512)
-def _engine_of(grammar: str) -> Any:
+def _matcher(grammar: str) -> Any:
     from llguidance import LLMatcher, LLParserLimits
 
     # A tokenizer of single bytes makes the engine look much further than one of words.
@@ -357,44 +402,104 @@ def _engine_of(grammar: str) -> Any:
     return matcher
 
 
-_GRAMMARS: dict[tuple[str, str], str] = {}
+class _InLark:
+    """The grammar in Lark, as llguidance runs it."""
+
+    def __init__(self, grammar: str) -> None:
+        self.matcher = _matcher(grammar).deep_copy()
+
+    def refused(self, text: str) -> str | None:
+        words = text.encode()
+        taken = self.matcher.try_consume_tokens(list(words))
+        if taken == len(words) and self.matcher.is_accepting():
+            return None
+        return words[:taken].decode(errors="replace") + "⟂" + words[taken:].decode(errors="replace")
+
+    def may_end(self) -> bool:
+        return bool(self.matcher.is_accepting())
+
+    def goes_on(self, piece: str) -> bool:
+        words = piece.encode()
+        return bool(self.matcher.validate_tokens(list(words)) == len(words))
+
+    def take(self, piece: bytes) -> None:
+        self.matcher.consume_tokens(list(piece))
+
+    def any(self, chance: random.Random) -> bytes | None:
+        mask = self.matcher.compute_bitmask()
+        allowed = [at for at in range(256) if mask[at // 8] >> (at % 8) & 1]
+        return bytes([chance.choice(allowed)]) if allowed else None
 
 
-def _engine(dialect: Dialect, name: str, tool: str) -> Any:
-    key = (repr(dialect), tool)
+class _InGBNF:
+    """The grammar in GBNF, as its text says it."""
+
+    def __init__(self, grammar: GBNF) -> None:
+        self.grammar, self.states = grammar, grammar.start
+
+    def refused(self, text: str) -> str | None:
+        at = self.grammar.refused_at(text)
+        return None if at is None else f"{text[:at]}⟂{text[at:]}"
+
+    def may_end(self) -> bool:
+        return None in self.states
+
+    def _after(self, piece: str) -> States:
+        states = self.states
+        for mark in piece:
+            states = self.grammar.after(states, mark)
+        return states
+
+    def goes_on(self, piece: str) -> bool:
+        return bool(self._after(piece))
+
+    def take(self, piece: bytes) -> None:
+        self.states = self._after(piece.decode())
+
+    def any(self, chance: random.Random) -> bytes | None:
+        choices = self.grammar.choices(self.states)
+        if not choices:
+            return None
+        low, high = chance.choice(chance.choice(choices))
+        point = chance.choice((low, high, chance.randint(low, min(high, low + 99))))
+        return chr(high if 0xD800 <= point <= 0xDFFF else point).encode()
+
+
+_GRAMMARS: dict[tuple[str, str, str], Any] = {}
+
+
+def _grammar(dialect: Dialect, tools: list[dict[str, Any]], syntax: Literal["lark", "gbnf"]) -> Any:
+    key = (repr(dialect), repr(tools), syntax)
     if key not in _GRAMMARS:
-        described = next(each for each in TOOL_SCHEMAS if repr({**each, "name": name}) == tool)
-        _GRAMMARS[key] = dialect.grammar([{**described, "name": name}], "lark")
-    return _engine_of(_GRAMMARS[key]).deep_copy()
+        text = dialect.grammar(tools, syntax)
+        _GRAMMARS[key] = GBNF(text) if syntax == "gbnf" else text
+    return _GRAMMARS[key]
 
 
-def _refused(engine: Any, text: str) -> str | None:
-    """Return where the engine does not go on with a text; None if it admits all of it."""
-    words = text.encode()
-    taken = engine.try_consume_tokens(list(words))
-    if taken == len(words) and engine.is_accepting():
-        return None
-    return words[:taken].decode(errors="replace") + "⟂" + words[taken:].decode(errors="replace")
+def _lark(dialect: Dialect, tool: dict[str, Any]) -> _Engine:
+    return _InLark(_grammar(dialect, [tool], "lark"))
 
 
-def _walk(engine: Any, seed: int) -> str:
+def _gbnf(dialect: Dialect, tools: list[dict[str, Any]]) -> _Engine:
+    return _InGBNF(_grammar(dialect, tools, "gbnf"))
+
+
+def _walk(engine: _Engine, seed: int) -> str:
     """Take random steps through the grammar to its end, trying what breaks written forms."""
     chance, said = random.Random(seed), bytearray()  # noqa: S311
-    leads = [b"\nAction: ", b"\nFinal Answer: ", b"Action: ", b"]", b'"', b"}", b"\n"]
-    labels = [f"\n{label}{space}".encode() for label in _LABELS for space in (" ", "")]
-    pieces = [*leads, *labels, *(piece.encode() for piece in _HOSTILE)]
+    ways_out = ["\nAction: ", "\nFinal Answer: ", "Action: ", "]", '"', "}", "\n"]
+    ways_out += [f"\n{label}{space}" for label in _LABELS for space in (" ", "")]
+    pieces = [*ways_out, *_HOSTILE]
     while len(said) < 4000:
-        mask = engine.compute_bitmask()
-        allowed = [at for at in range(257) if mask[at // 8] >> (at % 8) & 1]
-        if 256 in allowed and (len(allowed) == 1 or len(said) > 300 or chance.random() < 0.2):
+        step = engine.any(chance)
+        if engine.may_end() and (step is None or len(said) > 300 or chance.random() < 0.2):
             return said.decode()
-        for piece in chance.sample(pieces if len(said) < 300 else pieces[: 7 + len(labels)], 6):
-            if engine.validate_tokens(list(piece)) == len(piece):
-                taken = piece
+        for piece in chance.sample(pieces if len(said) < 300 else ways_out, 6):
+            if engine.goes_on(piece):
+                step = piece.encode()
                 break
-        else:
-            taken = bytes([chance.choice([at for at in allowed if at < 256])])
-        engine.consume_tokens(list(taken))
-        said += taken
+        assert step is not None
+        engine.take(step)
+        said += step
     assume(False)
     return ""

@@ -14,6 +14,8 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
+from langchain_custom_agents.agents.fields import KnownFields
+
 Script: TypeAlias = Sequence[Any] | Callable[[Any], Any]
 
 _PIECE = re.compile(r"\s*\S{1,6}|\s+")
@@ -23,6 +25,11 @@ class _Stage:
     """Where a script stands: one for a model and all its bound forms, safe under threads."""
 
     def __init__(self, script: Script) -> None:
+        if isinstance(script, str) or not (callable(script) or isinstance(script, Sequence)):
+            # Of a text each letter would be a reply.
+            named = "a text" if isinstance(script, str) else type(script).__name__
+            msg = f"`responses` is {named}; give a list of replies, or a function."
+            raise TypeError(msg)
         self.script = script
         self.heard: list[Any] = []
         self.lock = threading.Lock()
@@ -55,7 +62,7 @@ def _refuse_stop(stop: Sequence[str] | None) -> None:
         raise ValueError(msg)
 
 
-class ScriptedLLM(LLM):
+class ScriptedLLM(KnownFields, LLM):
     r"""A text model that says what a script tells it. It is not a language model.
 
     Args:
@@ -66,6 +73,7 @@ class ScriptedLLM(LLM):
         refuses_stop: Whether a call with stop sequences fails, as with some hosted models.
 
     Raises:
+        TypeError: If the script is something else, or an argument is not known.
         IndexError: At a call for which the script holds no reply.
 
     Example:
@@ -127,7 +135,7 @@ class ScriptedLLM(LLM):
             yield chunk
 
 
-class ScriptedChatModel(BaseChatModel):
+class ScriptedChatModel(KnownFields, BaseChatModel):
     r"""A chat model that says what a script tells it. It is not a language model.
 
     Args:
@@ -137,6 +145,7 @@ class ScriptedChatModel(BaseChatModel):
         refuses_stop: Whether a call with stop sequences fails, as with some hosted models.
 
     Raises:
+        TypeError: If the script is something else, or an argument is not known.
         IndexError: At a call for which the script holds no reply.
 
     Example:

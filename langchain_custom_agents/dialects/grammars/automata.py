@@ -164,8 +164,8 @@ class _Parts:
 
     def _outside(self, node: Node, base: Node) -> tuple[Node, int]:
         """Return a node to keep out of and its end: on one line, any rest of it is no way out."""
-        ends_with_any = isinstance(node, Sequence) and node.items[-1] == LINE
-        if ends_with_any and not any(map(_breaks_lines, _characters(base))):
+        one_line = not any(map(_breaks_lines, _characters(base)))
+        if one_line and isinstance(node, Sequence) and node.items[-1] == LINE:
             return Sequence(node.items[:-1]), self.lost
         return node, self.bad
 
