@@ -6,9 +6,10 @@ from typing import Any
 from langchain_classic.agents.openai_functions_agent.agent_token_buffer_memory import (
     AgentTokenBufferMemory as StockAgentTokenBufferMemory,
 )
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, get_buffer_string
 
 from langchain_custom_agents.agents._messages import MessageScratchpad
+from langchain_custom_agents.policies import approximate_tokens
 
 
 class AgentTokenBufferMemory(StockAgentTokenBufferMemory):
@@ -18,7 +19,8 @@ class AgentTokenBufferMemory(StockAgentTokenBufferMemory):
     and its result stay or go together. The executor must return its intermediate steps.
 
     Args:
-        llm: The model that counts tokens.
+        llm: The model that counts tokens. If that needs a tokenizer which is not installed,
+            a token is taken for four bytes.
         max_token_limit: How many tokens are kept.
         memory_key: The input of the prompt that the messages become.
         format_as_tools: Whether steps that were made by hand become tool calls, rather than
@@ -60,9 +62,17 @@ class AgentTokenBufferMemory(StockAgentTokenBufferMemory):
     def _recent(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         """Return the last messages that are within the limit."""
         kept = list(messages)
-        while kept and self.llm.get_num_tokens_from_messages(kept) > self.max_token_limit:
+        while kept and self._tokens_in(kept) > self.max_token_limit:
             del kept[0]
             # A result without its call would be refused by every provider.
             while kept and kept[0].type in ("tool", "function"):
                 del kept[0]
         return kept
+
+    def _tokens_in(self, messages: list[BaseMessage]) -> int:
+        try:
+            return self.llm.get_num_tokens_from_messages(messages)
+        except (ImportError, OSError):
+            # LangChain's default is a tokenizer that has to be installed and downloaded. The turn
+            # is over and paid for: it is kept by an estimate rather than lost.
+            return approximate_tokens(get_buffer_string(messages))

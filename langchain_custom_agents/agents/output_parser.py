@@ -1,5 +1,6 @@
 """From a dialect to LangChain's output parsers."""
 
+import json
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -76,7 +77,8 @@ class DialectOutputParser(KnownFields, AgentOutputParser):
             text: The words.
 
         Returns:
-            The action, or the finish. Its log holds the words without what was cut.
+            The action, or the finish. Its log holds the words without what was cut. An answer
+            in JSON that is an object or a list stands under `structured_output`, too.
 
         Raises:
             MisreadingError: If they cannot be read with certainty; it says what to tell the
@@ -91,7 +93,16 @@ class DialectOutputParser(KnownFields, AgentOutputParser):
             action = AgentAction(reading.move.tool, reading.move.input, log)
             _remember(action, reading.thought)
             return action
-        return AgentFinish({"output": reading.move.text}, log)
+        return AgentFinish(self._values(reading.move.text), log)
+
+    def _values(self, answer: str) -> dict[str, Any]:
+        """Return what an answer gives: its text and, if it is an object or a list, that."""
+        if isinstance(self.dialect, JsonBlob) and answer.startswith(("{", "[")):
+            try:
+                return {"output": answer, "structured_output": json.loads(answer)}
+            except ValueError:
+                pass
+        return {"output": answer}
 
     def _log(self, text: str, reading: Reading) -> str:
         """Return the words as they were said, up to the cut."""

@@ -54,6 +54,20 @@ def test_the_oldest_go_first_and_no_result_without_its_call():
     assert memory.buffer[-1].content == "a girl"
 
 
+def test_a_model_that_cannot_count_loses_no_turn():
+    """Where a tokenizer would have to be downloaded first, tokens are estimated."""
+
+    def missing(text):
+        raise ImportError(text)
+
+    model = ScriptedChatModel([CALL, AIMessage("a girl")], custom_get_token_ids=missing)
+    memory = AgentTokenBufferMemory(llm=model, max_token_limit=40)
+    executor_of(model, memory, return_intermediate_steps=True).invoke({"input": "Who? " * 50})
+
+    assert memory.buffer[-1].content == "a girl"
+    assert memory.buffer[0].type != "human"
+
+
 def test_without_steps_it_says_what_is_missing():
     """A run that returns no steps cannot be kept: the error says what to give the executor."""
     model = counting([AIMessage("a girl")])

@@ -1,14 +1,18 @@
 """StructuredChatAgent: JSON actions, and nothing hidden behind them."""
 
+import json
+
 import pytest
 from langchain_classic.agents import AgentExecutor as StockExecutor
 from langchain_classic.agents import StructuredChatAgent as StockStructuredChatAgent
+from langchain_classic.memory import ConversationBufferMemory
 from langchain_core.agents import AgentAction
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.tools import tool
 
+from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.structured_chat import StructuredChatAgent
 from langchain_custom_agents.dialects import ENGLISH, Action, Answer, JsonBlob
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
@@ -37,6 +41,28 @@ def test_plan_reads_several_arguments(model):
     agent = StructuredChatAgent.from_llm_and_tools(model([LOOK]), [weather])
 
     assert agent.plan([], input="?") == AgentAction("weather", {"city": "Kyoto", "days": 2}, LOOK)
+
+
+@pytest.mark.parametrize("executor_class", [AgentExecutor, StockExecutor])
+@pytest.mark.parametrize("answer", [{"age": 10, "names": ["Hiroko"]}, ["Hiroko"]])
+def test_an_answer_that_is_data_keeps_its_shape_beside_its_text(executor_class, answer):
+    """The output is a text, which any memory can hold; the object or list stands beside it."""
+    said = json.dumps({"action": "Final Answer", "action_input": answer})
+    agent = StructuredChatAgent.from_llm_and_tools(ScriptedChatModel([said]), [weather])
+    memory = ConversationBufferMemory(output_key="output")
+    result = executor_class(agent=agent, tools=[weather], memory=memory).invoke({"input": "?"})
+
+    assert json.loads(result["output"]) == result["structured_output"] == answer
+    assert memory.chat_memory.messages[-1].content == result["output"]
+
+
+@pytest.mark.parametrize("answer", ["ten", "[1] is the source", "{so}", "10"])
+def test_an_answer_in_words_is_a_text_alone(answer):
+    """Nothing stands beside words, whatever they begin with."""
+    said = json.dumps({"action": "Final Answer", "action_input": answer})
+    agent = StructuredChatAgent.from_llm_and_tools(ScriptedChatModel([said]), [weather])
+
+    assert agent.plan([], input="?").return_values == {"output": answer}
 
 
 def test_gibberish_is_not_the_answer():
