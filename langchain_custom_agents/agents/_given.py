@@ -54,6 +54,22 @@ def check_parts(llm: Any, tools: Any, dialect: Any = None, prompt: Any = None) -
     if not isinstance(llm, Runnable):
         msg = f"`llm` is {_named(llm)}; give a LangChain model, such as one of `init_chat_model`."
         raise TypeError(msg)
+    check_tools(tools)
+    if dialect is not None and not isinstance(dialect, Dialect):
+        msg = f"`dialect` is {_named(dialect)}; give a dialect, such as `dialects.JAPANESE`."
+        raise TypeError(msg)
+    if prompt is not None and not isinstance(prompt, BasePromptTemplate):
+        msg = f"`prompt` is {_named(prompt)}; give a prompt template of LangChain's kind."
+        raise TypeError(msg)
+
+
+def check_tools(tools: Any) -> None:
+    """Refuse tools that are something else.
+
+    Raises:
+        TypeError: If they are no list of LangChain tools.
+        ValueError: If one has no name.
+    """
     if isinstance(tools, BaseTool | str) or not isinstance(tools, Sequence):
         msg = f"`tools` is {_named(tools)}; give a list of LangChain tools."
         raise TypeError(msg)
@@ -67,12 +83,6 @@ def check_parts(llm: Any, tools: Any, dialect: Any = None, prompt: Any = None) -
         if not tool.name.strip():
             msg = f"Item {at} of `tools` has no name; a model calls a tool by its name."
             raise ValueError(msg)
-    if dialect is not None and not isinstance(dialect, Dialect):
-        msg = f"`dialect` is {_named(dialect)}; give a dialect, such as `dialects.JAPANESE`."
-        raise TypeError(msg)
-    if prompt is not None and not isinstance(prompt, BasePromptTemplate):
-        msg = f"`prompt` is {_named(prompt)}; give a prompt template of LangChain's kind."
-        raise TypeError(msg)
 
 
 def _named(value: Any) -> str:

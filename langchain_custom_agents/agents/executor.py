@@ -18,12 +18,14 @@ from langchain_core.callbacks import (
     CallbackManagerForChainRun,
 )
 from langchain_core.exceptions import OutputParserException
+from langchain_core.language_models import BaseLanguageModel
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langchain_core.tools import BaseTool
 from langchain_core.utils.input import get_color_mapping
 from pydantic import PrivateAttr, model_validator
 
+from langchain_custom_agents.agents._given import check_tools
 from langchain_custom_agents.agents._outcomes import (
     approved,
     describe_failure,
@@ -149,6 +151,15 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
                     "`ReActAgent.from_llm_and_tools`, or a runnable that plans."
                 )
                 raise TypeError(msg)
+            if isinstance(agent, BaseLanguageModel):
+                # As a runnable it would pass, and fail at its first step over what it is given.
+                msg = (
+                    f"`agent` is the model {type(agent).__name__}; give an agent made of it, such "
+                    "as one of `ReActAgent.from_llm_and_tools`."
+                )
+                raise TypeError(msg)
+            if "tools" in values:
+                check_tools(values["tools"])
             if values.get("strict"):
                 values.setdefault("handle_parsing_errors", False)
             manager = values.pop("callback_manager", None)

@@ -30,6 +30,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict
 
+from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.dialects import Action, Dialect, ToolSpec
 from langchain_custom_agents.offline._brain import WHAT_IT_IS, from_text, next_step, text_argument
 from langchain_custom_agents.offline._hearing import Heard, hear, hear_calls, hear_messages
@@ -43,7 +44,7 @@ Chunk = TypeVar("Chunk", GenerationChunk, ChatGenerationChunk)
 _PIECE = re.compile(r"\s*\S+|\s+")
 
 
-class _StandIn(BaseLanguageModel[Any]):
+class _StandIn(KnownFields, BaseLanguageModel[Any]):
     """What the two stand-ins share: a dialect, and that they say what they are."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -81,6 +82,7 @@ class ExtractiveLLM(_StandIn, LLM):
             instructions in the prompt.
 
     Raises:
+        TypeError: If an argument is not known.
         ValueError: If `dialect` is not a `Dialect`.
 
     Example:
@@ -175,6 +177,7 @@ class ExtractiveChatModel(_StandIn, BaseChatModel):
             recognised from the instructions in the messages.
 
     Raises:
+        TypeError: If an argument is not known.
         ValueError: If `dialect` is not a `Dialect`; from `bind_tools`, if a tool is forced by
             `tool_choice`: a stand-in cannot fill just any tool's arguments.
 

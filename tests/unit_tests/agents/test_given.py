@@ -11,7 +11,8 @@ from langchain_custom_agents import (
     initialize_agent,
 )
 from langchain_custom_agents.agents.types import AGENTS
-from langchain_custom_agents.testing import ScriptedChatModel
+from langchain_custom_agents.offline import ExtractiveChatModel, ExtractiveLLM
+from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
 
 SEARCH = Tool("Search", str, "looks")
 MODEL = ScriptedChatModel([])
@@ -85,6 +86,20 @@ def test_one_introduction_is_enough():
         StructuredChatAgent.from_llm_and_tools(MODEL, [SEARCH], prefix="a", system_message="b")
 
 
+@pytest.mark.parametrize("tools", [SEARCH, [print], "Search", None])
+def test_an_executor_wants_tools(tools):
+    """What is no list of tools is refused with what to give, as where agents are made."""
+    agent = ReActAgent.from_llm_and_tools(MODEL, [SEARCH])
+    with pytest.raises(TypeError, match=r"(`tools` is|Item 0 of `tools` is) .*; give "):
+        AgentExecutor(agent=agent, tools=tools)
+
+
+def test_a_model_is_no_agent():
+    """A model in the agent's place is refused when the executor is made, not at its first step."""
+    with pytest.raises(TypeError, match="the model ScriptedChatModel; give an agent made of it"):
+        AgentExecutor(agent=MODEL, tools=[SEARCH])
+
+
 @pytest.mark.parametrize("agent", [None, "zero-shot-react-description", ReActAgent])
 def test_an_executor_wants_an_agent(agent):
     """What is no agent is named, with what to give."""
@@ -108,3 +123,20 @@ def test_settings_without_meaning_are_refused(cls, settings, said):
     """A setting that could only fail during a run is refused when the executor is made."""
     with pytest.raises((TypeError, ValueError), match=said):
         AgentExecutor(agent=cls.from_llm_and_tools(MODEL, [SEARCH]), tools=[SEARCH], **settings)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: ScriptedLLM([], honor_stop=True), "did you mean 'honors_stop'"),
+        (lambda: ScriptedChatModel([], refuse_stop=True), "did you mean 'refuses_stop'"),
+        (lambda: ExtractiveLLM(dialekt=None), "did you mean 'dialect'"),
+        (lambda: ExtractiveChatModel(dialekt=None), "did you mean 'dialect'"),
+        (lambda: ScriptedLLM("Final Answer: 42"), "`responses` is a text; give a list"),
+        (lambda: ScriptedChatModel(None), "`responses` is NoneType; give a list"),
+    ],
+)
+def test_our_models_are_not_told_what_they_cannot_do(made, said):
+    """A misspelt setting would be dropped without a word, and a test with it prove nothing."""
+    with pytest.raises(TypeError, match=said):
+        made()
