@@ -19,6 +19,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 _CALM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("default", _CALM)
 settings.register_profile("ci", _CALM, derandomize=True, database=None, print_blob=True)
+# For sessions that repeat what a session of "ci" does. A test that wants more examples than usual
+# says how many times as many, and so has fewer here, too.
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=15)
 settings.register_profile("thorough", _CALM, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -137,7 +137,7 @@ def test_only_the_answer_comes_and_all_of_it(dialect: Dialect) -> None:
     answer=st.text(st.sampled_from('ab ]["{}\n\\:<|Final Answer*#é日😀'), min_size=1, max_size=60),
     lengths=st.lists(st.integers(1, 9), min_size=1, max_size=5),
 )
-@settings(max_examples=30)
+@settings(max_examples=min(30, settings().max_examples))
 def test_any_answer_in_any_pieces(dialect: Dialect, answer: str, lengths: list[int]) -> None:
     """Whatever the answer holds, and however it is cut, the pieces together are the output."""
     answer = Answer(answer).text or "x"

@@ -315,7 +315,8 @@ _FORMS = [
     *("\n", "\n\n", " ", "\t", "\r\n", ". ", "x", "Mount Aso", "高さ", "\x00", "\ud800"),
 ]
 _WORDS = st.lists(st.one_of(st.sampled_from(_FORMS), st.text(max_size=5)), max_size=14).map("".join)
-_fuzz = settings(deadline=None, max_examples=300)
+# Three times as many examples as usual in the profile that was chosen.
+_fuzz = settings(max_examples=3 * settings().max_examples)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.cue)

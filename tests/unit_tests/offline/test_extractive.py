@@ -509,7 +509,7 @@ PIECES = [
 ANY_TEXT = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=40).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(text=ANY_TEXT)
 def test_any_prompt_has_a_reply(text: str) -> None:
     """No prompt, however broken, raises."""
@@ -519,7 +519,7 @@ def test_any_prompt_has_a_reply(text: str) -> None:
     assert isinstance(ExtractiveChatModel().invoke(messages).content, str)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(question=ANY_TEXT, seen=ANY_TEXT, dialect=st.sampled_from(DIALECTS))
 def test_any_run_ends(question: str, seen: str, dialect: Dialect) -> None:
     """Whatever is asked and whatever a tool returns, the steps are in the form and they end."""

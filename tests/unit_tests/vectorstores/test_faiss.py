@@ -4,6 +4,8 @@ import asyncio
 import json
 import multiprocessing
 import os
+import pickle
+import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -312,7 +314,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=min(60, settings().max_examples))
 @given(steps, st.sampled_from(["exact", "codes"]))
 def test_any_history_ends_like_a_dictionary(history: list[Any], tier: Any) -> None:
     """Whatever is added, replaced, deleted and compacted, the store holds what a dict would."""
@@ -532,6 +534,47 @@ def test_another_process_sees_each_commit(tmp_path: Path, tier: Any) -> None:
         assert sorted(here.recv()) == sorted([*TEXTS[2:], "hiroko moved"])
         process.join()
         assert process.exitcode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file times are not asked elsewhere")
+@pytest.mark.parametrize("age", [-3600, 3600])
+def test_a_commit_is_seen_whatever_the_clock_says(tmp_path: Path, age: int) -> None:
+    """A commit of somebody else's is found, even one that leaves the log with the same time."""
+    path = tmp_path / "s"
+    log = path / "docs.db-wal"
+    here = FAISSStore(EMBEDDINGS, path, search_type="dense")
+    here.add_texts(["one"])
+    began = time.time_ns() - age * 10**9
+    os.utime(log, ns=(began, began))
+    for _ in range(3):
+        assert len(here.similarity_search("one")) == 1
+    with FAISSStore(EMBEDDINGS, path) as there:
+        there.add_texts(["two"])
+    if age < 0:  # as within one tick of a coarse clock
+        os.utime(log, ns=(began, began))
+    assert len(here.similarity_search("one")) == 2
+    here.close()
+
+
+def test_a_document_given_out_is_like_any_other(store: FAISSStore) -> None:
+    """A result has every field of a Document, and can be copied, changed, dumped and pickled."""
+    for _ in range(2):
+        (found,) = store.similarity_search("Takuma's occupation", k=1)
+        made = Document("takuma is a teacher", id="a", metadata={"place": 0})
+        assert found == made
+        assert vars(found) == vars(made)
+        assert found.model_fields_set == made.model_fields_set
+        assert found.model_dump() == made.model_dump()
+        assert found.model_copy(deep=True) == pickle.loads(pickle.dumps(found)) == made
+        found.page_content, found.metadata["more"] = "changed", 1
+
+
+def test_every_kind_of_vector_asks_the_same(store: FAISSStore) -> None:
+    """A list, a tuple, numpy's arrays and numpy's numbers in a list find the same, equally near."""
+    vector = HashingEmbeddings().embed_query("hiroko")
+    expected = store.similarity_search_with_score_by_vector(vector)
+    for same in (tuple(vector), np.array(vector), list(np.array(vector, np.float32))):
+        assert store.similarity_search_with_score_by_vector(same) == expected  # type: ignore[arg-type]
 
 
 def test_two_writers_take_turns(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def operates(operator: str, operand: Any, key: str, held: dict[str, Any]) -> boo
     return compared(operator, value, operand)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=4 * settings().max_examples)
 @given(filters, st.lists(metadata, min_size=1, max_size=5))
 def test_sql_says_what_the_language_says(
     wanted: dict[str, Any], held: list[dict[str, Any]]
