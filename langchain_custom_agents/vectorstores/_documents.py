@@ -1,9 +1,11 @@
 """Documents in SQLite: the truth of a store, and its only commit point."""
 
+import io
 import json
 import os
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -36,6 +38,7 @@ CREATE VIRTUAL TABLE words USING fts5(
 _MOST_INDEXES = 16
 _INDEX_FROM = 500
 _LARGE = 50_000
+_CLOCK_TICK = 2_000_000_000  # nanoseconds: no file system's clock is coarser than 2 s
 _abandoned: list[Any] = []
 
 
@@ -48,28 +51,34 @@ class State(NamedTuple):
     codes: int
 
 
+_BLANK = dict(Document(id="", page_content="", metadata={}).__dict__)
+_set = object.__setattr__
+
+
 class Held:
     """One document as it is kept; whoever asks gets a copy of their own."""
 
-    __slots__ = ("_kept", "_nested", "id", "metadata", "text")
+    __slots__ = ("_flat", "id", "metadata", "text")
 
     def __init__(self, id_: str, text: str, metadata: str) -> None:
         self.id, self.text, self.metadata = id_, text, metadata
-        self._kept: Document | None = None
-        self._nested = False
+        self._flat: dict[str, Any] | None = None
 
     def document(self) -> Document:
         """Return the document; changing it changes nothing here."""
-        kept = self._kept
-        if kept is None:
-            kept = Document(id=self.id, page_content=self.text, metadata=json.loads(self.metadata))
-            self._nested = any(isinstance(value, list | dict) for value in kept.metadata.values())
-            self._kept = kept
-        made = kept.__copy__()
-        # Past pydantic's checks, which these values have already passed.
-        made.__dict__["metadata"] = (
-            json.loads(self.metadata) if self._nested else kept.metadata.copy()
-        )
+        if self._flat is not None:
+            metadata = self._flat.copy()
+        else:
+            metadata = json.loads(self.metadata)
+            if not any(isinstance(value, list | dict) for value in metadata.values()):
+                self._flat = metadata.copy()
+        # What `copy` does to a pydantic object, and no more: checking again what was checked, and
+        # looking at a kept object's parts, would take longer than the rest of a small search.
+        made = Document.__new__(Document)
+        made.__dict__.update(_BLANK, id=self.id, page_content=self.text, metadata=metadata)
+        _set(made, "__pydantic_fields_set__", {"id", "page_content", "metadata"})
+        _set(made, "__pydantic_extra__", None)
+        _set(made, "__pydantic_private__", None)
         return made
 
 
@@ -94,9 +103,11 @@ class Documents:
         self._writer: _Connection | None = None
         self._idle: list[_Connection] = []
         self._pid = os.getpid()
-        self._open: list[_Connection] = []
+        self._open: list[_Connection | io.FileIO] = []
         self._closing = weakref.finalize(self, _close, self._open, self._pid)
         self._indexed: frozenset[str] = frozenset()
+        self._log: io.FileIO | None = None
+        self._quiet: tuple[int, State] | None = None
         if not read_only:
             self._create()
 
@@ -148,6 +159,7 @@ class Documents:
                 _abandoned.extend(self._open)
                 self._open.clear()
                 self._writer, self._idle = None, []
+                self._log = self._quiet = None
             self._lock = threading.RLock()
             self._pid = os.getpid()
             self._closing.detach()
@@ -223,23 +235,35 @@ class Documents:
         return dict(connection.execute("SELECT key, value FROM manifest"))
 
     def still(self, state: State) -> bool:
-        """Say whether nothing was committed since a state was seen, at the cost of a glance."""
+        """Say whether nothing was committed since a state was seen, at the cost of a glance.
+
+        SQLite is asked, which takes two locks; until its log has another time than it had then,
+        the answer stays the same. (A time is only trusted once later writes must differ from it,
+        as in https://git-scm.com/docs/racy-git.)
+        """
         self._check_open()
         if self._path is None:
+            return True
+        written = os.fstat(self._log.fileno()).st_mtime_ns if self._log is not None else 0
+        if written and self._quiet == (written, state):
             return True
         try:
             connection = self._idle.pop()
         except IndexError:
             return False
-        version: int = connection.execute("PRAGMA data_version").fetchone()[0]
-        same = connection.looked == (version, state)
+        same = connection.looked == (_version(connection), state)
         self._idle.append(connection)
+        if same and 0 < written < time.time_ns() - _CLOCK_TICK:
+            self._quiet = written, state
+        if self._log is None and os.name == "posix":  # elsewhere file times may be late
+            with suppress(OSError):
+                self._log = io.FileIO(f"{self._path}-wal")
+                self._open.append(self._log)
         return same
 
     def looked(self, connection: _Connection, state: State) -> None:
         """Note what a reading connection sees, for `still`."""
-        version: int = connection.execute("PRAGMA data_version").fetchone()[0]
-        connection.looked = (version, state)
+        connection.looked = (_version(connection), state)
 
     def describe(self, connection: _Connection, **facts: Any) -> None:
         """Write facts into the manifest."""
@@ -431,10 +455,16 @@ class Documents:
         return dict(found.fetchall())
 
 
-def _close(connections: list[_Connection], pid: int) -> None:
+def _version(connection: _Connection) -> int:
+    """Return a number that changes when another connection, of any process, commits."""
+    version: int = connection.execute("PRAGMA data_version").fetchone()[0]
+    return version
+
+
+def _close(opened: list[_Connection | io.FileIO], pid: int) -> None:
     if pid == os.getpid():
-        while connections:
-            connections.pop().close()
+        while opened:
+            opened.pop().close()
 
 
 def in_parts(items: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:

@@ -182,37 +182,32 @@ class Snapshot:
         """Return how many rows have codes that no file holds yet."""
         return 0 if self.codes is None else max(0, self.codes.rows - self.state.codes)
 
-    def nearest(
-        self, query: Floats, count: int, allowed: Rows | None = None
-    ) -> tuple[Rows, Floats]:
-        """Return the best rows and their scores, best first.
+    def nearest(self, query: Floats, count: int, allowed: Rows | None = None) -> dict[int, float]:
+        """Return the best rows with their scores, best first; a higher score is better.
 
         Args:
             query: The vector to be near to.
             count: How many; fewer come back only when fewer exist.
             allowed: The rows a filter leaves (ascending), or None for all.
-
-        Returns:
-            Rows and scores; a higher score is better.
         """
         usable = len(self.vectors) - self.dead if allowed is None else len(allowed)
-        if usable == 0 or count <= 0:
-            return np.empty(0, np.int64), np.empty(0, np.float32)
+        count = min(count, usable)
+        if count <= 0:
+            return {}
         if self.codes is not None and (allowed is None or usable > _GATHER):
             found = self._by_code(self.codes, query, count, allowed, usable)
             if found is not None:
                 return found
         if allowed is not None:
-            return self._best(allowed, self.scores(query, allowed), count)
-        parts = [scored(block, query, self.metric) for block in self._parts()]
-        scores = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            return _best(allowed, self.scores(query, allowed), count)
+        scores = scored(self.vectors, query, self.metric)
         if self.dead:
             scores[~self.alive] = -np.inf
-        return self._best(None, scores, min(count, usable))
+        return _best(None, scores, count)
 
     def _by_code(
         self, codes: Codes, query: Floats, count: int, allowed: Rows | None, usable: int
-    ) -> tuple[Rows, Floats] | None:
+    ) -> dict[int, float] | None:
         """Return the best of the probably best rows, or None where codes would not pay.
 
         How wrong the codes are about this query shows in the candidates. While a row that was
@@ -236,40 +231,15 @@ class Snapshot:
                 worst = np.partition(scores, -count)[-count]
                 if worst >= last + errors.mean() + _DOUBT * errors.std():
                     rows = np.concatenate([rows, tail])
-                    return self._best(
-                        rows, np.concatenate([scores, self.scores(query, tail)]), count
-                    )
+                    return _best(rows, np.concatenate([scores, self.scores(query, tail)]), count)
             asked *= 4
         return None
-
-    def _parts(self) -> Iterator[Floats]:
-        step = _BLOCK if len(self.vectors) > 2 * _BLOCK else max(1, len(self.vectors))
-        return (self.vectors[i : i + step] for i in range(0, len(self.vectors), step))
 
     def scores(self, query: Floats, rows: Rows) -> Floats:
         """Return how near some rows are; a higher score is better."""
         if len(rows) <= _FEW:
             return scored(self.vectors[rows], query, self.metric)
         return scored_in_place(self.vectors, query, rows, self.metric)
-
-    @staticmethod
-    def _best(rows: Rows | None, scores: Floats, count: int) -> tuple[Rows, Floats]:
-        count = min(count, len(scores))
-        if count <= 8:
-            # For the few that are usually asked for, looking again and again is quickest.
-            places = np.empty(count, np.int64)
-            best = np.empty(count, np.float32)
-            for turn in range(count):
-                place = scores.argmax()
-                places[turn], best[turn] = place, scores[place]
-                scores[place] = -np.inf
-            return (places if rows is None else rows[places]), best
-        if count < len(scores):
-            places = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
-        else:
-            places = np.arange(len(scores))
-        places = places[np.lexsort((places, -scores[places]))]
-        return (places if rows is None else rows[places]), scores[places]
 
 
 class VectorIndex:
@@ -398,6 +368,24 @@ class VectorIndex:
 
     def _codes_path(self, generation: int, rows: int) -> Path | None:
         return None if self._folder is None else self._folder / f"codes-{generation}-{rows}.faiss"
+
+
+def _best(rows: Rows | None, scores: Floats, count: int) -> dict[int, float]:
+    """Return the best of some rows (None for all) with their scores, best first."""
+    if count <= 8:
+        # For the few that are usually asked for, looking again and again is quickest.
+        found = {}
+        for _ in range(count):
+            place = int(scores.argmax())
+            found[place if rows is None else rows.item(place)] = scores.item(place)
+            scores[place] = -np.inf
+        return found
+    places = np.arange(len(scores))
+    if count < len(scores):
+        places = np.argpartition(scores, -count)[-count:]
+    places = places[np.lexsort((places, -scores[places]))]
+    best = places if rows is None else rows[places]
+    return dict(zip(best.tolist(), scores[places].tolist(), strict=True))
 
 
 def scored(block: Floats, query: Floats, metric: Metric) -> Floats:

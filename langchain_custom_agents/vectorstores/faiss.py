@@ -1,12 +1,13 @@
 """`FAISSStore`: a LangChain vector store, exact, fast, and safe on disk."""
 
 import json
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from math import sqrt
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NoReturn, cast
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, cast
 
 import numpy as np
 from langchain_core.callbacks import (
@@ -37,7 +38,6 @@ from langchain_custom_agents.vectorstores._vectors import (
     SAVE,
     Floats,
     Metric,
-    Rows,
     Snapshot,
     Tier,
     VectorIndex,
@@ -596,7 +596,7 @@ class FAISSStore(VectorStore):
             -2.0
         """
         where = "similarity_search_by_vector"
-        asked = self._asked(where, k, {"search_type": "dense", **kwargs})
+        asked = self._asked(where, k, kwargs, "dense")
         if asked.search_type != "dense":
             msg = f"{where}() has no words to look for: search_type must be 'dense'."
             raise ValueError(msg)
@@ -678,11 +678,12 @@ class FAISSStore(VectorStore):
             snapshot = self._snapshot(connection, self._documents.state(connection))
             if snapshot is None or vector is None:
                 return []
-            rows, _ = self._nearest(connection, snapshot, asked, vector)
-            chosen = rows[
-                maximal_marginal_relevance(vector, list(snapshot.vectors[rows]), lambda_mult, k)
-            ]
-            return [held.document() for held in self._held(connection, snapshot, chosen.tolist())]
+            rows = list(self._nearest(connection, snapshot, asked, vector, fetch_k))
+            places = maximal_marginal_relevance(
+                vector, list(snapshot.vectors[rows]), lambda_mult, k
+            )
+            chosen = [rows[place] for place in places]
+            return [held.document() for held in self._held(connection, snapshot, chosen)]
 
     async def amax_marginal_relevance_search_by_vector(
         self,
@@ -747,9 +748,14 @@ class FAISSStore(VectorStore):
 
     # How a search goes.
 
-    def _asked(self, where: str, k: int, kwargs: dict[str, Any]) -> "_Asked":
+    def _asked(
+        self, where: str, k: int, kwargs: dict[str, Any], search_type: str | None = None
+    ) -> "_Asked":
+        search_type = search_type or self._search_type
+        if not kwargs:
+            return _Asked(whole_number("k", k), None, search_type, None)
         refuse_unknown(where, kwargs, _SEARCH, _HINTS)
-        search_type = kwargs.get("search_type") or self._search_type
+        search_type = kwargs.get("search_type") or search_type
         _one_of("search_type", search_type, _SEARCH_TYPES)
         filter_ = kwargs.get("filter")
         if filter_ is not None and not callable(filter_) and not isinstance(filter_, Mapping):
@@ -770,72 +776,75 @@ class FAISSStore(VectorStore):
 
     def _checked_query(self, vector: Sequence[float]) -> Floats | None:
         """Return the query as the store compares it, or None while there is nothing to compare."""
-        if self._index is None:
-            with self._documents.reading() as connection:
-                dimension = self._documents.manifest(connection).get("dimension")
-        else:
+        if self._index is not None:
             dimension = self._index.dimension
-        with suppress(TypeError, ValueError):  # which the long way round puts into words
-            made = np.array(vector, np.float32)
-            length = float(made @ made) ** 0.5 if made.shape == (dimension,) else 0.0
-            if 1e-12 < length < 1e12:
-                return made / np.float32(length) if self._metric == "cosine" else made
+        else:
+            with self._documents.reading() as connection:
+                dimension = self._documents.manifest(connection).get("dimension", 0)
+        try:
+            # A list of floats is packed in a third of the time numpy takes to look through it.
+            made = (
+                np.frombuffer(_packer(dimension)(*vector), np.float32)
+                if type(vector) is list
+                else np.array(vector, np.float32)
+            )
+            length = sqrt(made.dot(made)) if made.shape == (dimension,) else 0.0
+        except (TypeError, ValueError, OverflowError, struct.error):
+            length = 0.0
+        if 1e-12 < length < 1e12:
+            return made / length if self._metric == "cosine" else made
+        # What is out of the ordinary, or wrong and to be put into words.
         matrix = checked_vectors(
-            [vector], 1, dimension, normalise=self._metric == "cosine", what="query vector"
+            [vector], 1, dimension or None, normalise=self._metric == "cosine", what="query vector"
         )
-        return None if dimension is None else cast("Floats", matrix[0])
+        return matrix[0] if dimension else None
 
     def _found(
         self, asked: "_Asked", query: str, vector: Floats | None
     ) -> list[tuple[Document, float]]:
         """Search one commit of the store, whatever is written meanwhile."""
-        quick = self._found_in_memory(asked, vector)
-        if quick is not None:
-            return quick
-        self._documents.prepare(asked.filter)
-        with self._documents.reading() as connection:
-            snapshot = self._snapshot(connection, self._documents.state(connection))
-            if snapshot is None:
-                return []
-            scores = self._scores(connection, snapshot, asked, query, vector)
-            if asked.score_threshold is not None:
-                scores = [
-                    (row, score)
-                    for row, score in scores
-                    if self._relevance(asked, score) >= asked.score_threshold
-                ]
-            held = self._held(connection, snapshot, [row for row, _ in scores])
-            if len(snapshot.vectors) <= _SEEN:
-                self._documents.looked(connection, snapshot.state)
-        return [(found.document(), score) for found, (_, score) in zip(held, scores, strict=True)]
+        found = self._found_in_memory(asked, vector)
+        if found is None:
+            self._documents.prepare(asked.filter)
+            with self._documents.reading() as connection:
+                snapshot = self._snapshot(connection, self._documents.state(connection))
+                if snapshot is None:
+                    return []
+                scores = self._scores(connection, snapshot, asked, query, vector)
+                held = self._held(connection, snapshot, list(scores))
+                if len(snapshot.vectors) <= _SEEN:
+                    self._documents.looked(connection, snapshot.state)
+            found = list(zip(held, scores.values(), strict=True))
+        least = asked.score_threshold
+        return [
+            (held.document(), score)
+            for held, score in found
+            if least is None or self._relevance(asked, score) >= least
+        ]
 
     def _found_in_memory(
         self, asked: "_Asked", vector: Floats | None
-    ) -> list[tuple[Document, float]] | None:
+    ) -> list[tuple[Held, float]] | None:
         """Search a small store that has not changed without asking SQLite; None where it must."""
         snapshot = self._index.newest if self._index is not None else None
         if (
             snapshot is None
             or vector is None
-            or asked.filter is not None
-            or asked.score_threshold is not None
             or asked.search_type != "dense"
             or len(snapshot.vectors) > _SEEN
             or not self._documents.still(snapshot.state)
         ):
             return None
-        rows, scores = snapshot.nearest(vector, asked.k)
-        seen = snapshot.seen.get
-        held = [seen(row) for row in rows.tolist()]
-        return (
-            [
-                (found.document(), score)
-                for found, score in zip(held, scores.tolist(), strict=True)
-                if found is not None
-            ]
-            if None not in held
-            else None
-        )
+        allowed = None
+        if asked.filter is not None:
+            allowed = snapshot.matched.get(_written(asked.filter))
+            if allowed is None:
+                return None
+        scores = snapshot.nearest(vector, asked.k, allowed)
+        try:
+            return [(snapshot.seen[row], score) for row, score in scores.items()]
+        except KeyError:
+            return None
 
     def _scores(
         self,
@@ -844,23 +853,24 @@ class FAISSStore(VectorStore):
         asked: "_Asked",
         query: str,
         vector: Floats | None,
-    ) -> list[tuple[int, float]]:
+    ) -> dict[int, float]:
+        """Return the best rows with their scores, best first."""
         pool = asked.k if asked.search_type != "hybrid" else max(_POOL, 2 * asked.k)
         keyword = {}
         if asked.search_type != "dense":
             keyword = self._documents.keyword(connection, query, pool, asked.filter)
             if asked.search_type == "keyword":
-                return list(keyword.items())
+                return keyword
         if vector is None:
-            return []
-        rows, scores = self._nearest(connection, snapshot, asked, vector, pool)
-        dense = dict(zip(rows.tolist(), scores.tolist(), strict=True))
+            return {}
+        dense = self._nearest(connection, snapshot, asked, vector, pool)
         if asked.search_type == "dense":
-            return list(dense.items())
+            return dense
         missed = np.array([row for row in keyword if row not in dense], np.int64)
         dense.update(zip(missed.tolist(), snapshot.scores(vector, missed).tolist(), strict=True))
         weight = self._keyword_weight
-        return fuse(dense, keyword, usual_weight(query) if weight is None else weight)[: asked.k]
+        fused = fuse(dense, keyword, usual_weight(query) if weight is None else weight)
+        return dict(fused[: asked.k])
 
     def _nearest(
         self,
@@ -868,19 +878,19 @@ class FAISSStore(VectorStore):
         snapshot: Snapshot,
         asked: "_Asked",
         vector: Floats,
-        count: int | None = None,
-    ) -> tuple[Rows, Floats]:
+        count: int,
+    ) -> dict[int, float]:
         allowed = None
         if asked.filter is not None:
-            name = "" if callable(asked.filter) else json.dumps(asked.filter, default=repr)
-            allowed = snapshot.matched.get(name) if name else None
+            name = _written(asked.filter)
+            allowed = snapshot.matched.get(name)
             if allowed is None:
                 allowed = np.array(self._documents.matching(connection, asked.filter), np.int64)
                 if name:
                     if len(snapshot.matched) >= _MATCHED:
                         snapshot.matched.clear()
                     snapshot.matched[name] = allowed
-        return snapshot.nearest(vector, count or asked.k, allowed)
+        return snapshot.nearest(vector, count, allowed)
 
     def _held(self, connection: Any, snapshot: Snapshot, rows: Sequence[int]) -> list[Held]:
         """Return documents by row; small stores keep in memory what was read once."""
@@ -1166,8 +1176,7 @@ class FAISSStoreRetriever(VectorStoreRetriever):
         return await super()._aget_relevant_documents(query, run_manager=run_manager, **kwargs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """One search, its arguments checked."""
 
     k: int
@@ -1200,9 +1209,20 @@ class _Batch:
         return cls(checked_ids(ids, len(made)), made, checked_metadata(metadatas, len(made)))
 
 
+@lru_cache
+def _packer(length: int) -> Callable[..., bytes]:
+    """Return what writes so many numbers as float32."""
+    return struct.Struct(f"{length}f").pack
+
+
 def _k(k: int, kwargs: Mapping[str, Any]) -> int:
     """Return how many documents are asked for; the tutorials' word for it is `top_k`."""
     return whole_number("top_k", kwargs["top_k"]) if "top_k" in kwargs else whole_number("k", k)
+
+
+def _written(filter: Filter) -> str:  # noqa: A002
+    """Return a filter's text, by which its rows are remembered; "" for a function."""
+    return "" if callable(filter) else json.dumps(filter, default=repr)
 
 
 def _one_of(name: str, value: str, known: Sequence[str]) -> None:
