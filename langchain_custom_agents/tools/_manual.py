@@ -54,7 +54,7 @@ class Manual:
 
     Raises:
         ValueError: If the reference is empty or is not there, or the cache cannot be written.
-        TypeError: If it is of another kind.
+        TypeError: If an argument is of another kind.
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class Manual:
         max_age: float | None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        _check_kinds(embedding, cache, max_age)
         self.k = k
         self._retriever = _retriever(reference, k)
         self._read = _reader(reference) if self._retriever is None else tuple
@@ -240,6 +241,18 @@ def _folder(cache: str | Path) -> Path:
     return folder
 
 
+def _check_kinds(embedding: Any, cache: Any, max_age: Any) -> None:
+    if embedding is not None and not hasattr(embedding, "embed_query"):
+        msg = f"`embedding` is {embedding!r}; give a LangChain Embeddings object, or None."
+        raise TypeError(msg)
+    if cache is not None and not isinstance(cache, str | Path):
+        msg = f"`cache` is {cache!r}; give a folder, or None to keep the index in memory."
+        raise TypeError(msg)
+    if max_age is not None and (not isinstance(max_age, int | float) or max_age < 0):
+        msg = f"`max_age` is {max_age!r}; give a number of seconds, or None for never."
+        raise ValueError(msg)
+
+
 # -- where a reference comes from -------------------------------------------------------------
 
 
@@ -266,9 +279,17 @@ def _reader(reference: Any) -> Callable[[], Iterator[_Text | str]]:
             "them, an address, a retriever or a vector store."
         )
         raise TypeError(msg)
+    if not parts:
+        msg = "`reference` is an empty list; give the text, a file, a folder, or an address."
+        raise ValueError(msg)
     for part in parts:
-        if not (isinstance(part, str) and _is_address(part)) and not Path(part).exists():
+        if isinstance(part, str) and _is_address(part):
+            continue
+        if not Path(part).exists():
             msg = f"`reference` names {part}, which does not exist; give a file or a folder."
+            raise ValueError(msg)
+        if not any(file.stat().st_size for file in _files(Path(part))):
+            msg = f"`reference` names {part}, which is empty; give one that holds text."
             raise ValueError(msg)
 
     def read() -> Iterator[_Text | str]:

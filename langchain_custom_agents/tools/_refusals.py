@@ -13,7 +13,7 @@ from pydantic.v1 import ValidationError as ValidationErrorV1
 
 from langchain_custom_agents.tools._html_reference import reference_text
 
-__all__ = ("is_control_flow", "is_refusal", "words_of", "words_of_result")
+__all__ = ("goes_its_way", "is_control_flow", "is_refusal", "words_of", "words_of_result")
 
 _MAX_BODY = 20_000
 # Keys and tokens travel in the query of an address; the model sees its own input anyway.
@@ -32,6 +32,25 @@ def is_control_flow(error: BaseException) -> bool:
         return False
     resumed_wrongly = getattr(errors, "is_invalid_resume", lambda _: False)
     return isinstance(error, errors.GraphBubbleUp) or bool(resumed_wrongly(error))
+
+
+def goes_its_way(error: BaseException) -> bool:
+    """Say whether an exception of a tool is not what an API said, and no model can mend it.
+
+    Beside what steers LangGraph that is a synchronous call of a tool which is only asynchronous.
+
+    Args:
+        error: What was raised.
+
+    Example:
+        >>> goes_its_way(NotImplementedError("StructuredTool does not support sync invocation."))
+        True
+        >>> goes_its_way(NotImplementedError("Regular expressions are not implemented."))
+        False
+    """
+    if isinstance(error, NotImplementedError) and "sync" in str(error):
+        return True
+    return is_control_flow(error)
 
 
 def words_of(error: BaseException) -> str:

@@ -24,6 +24,7 @@ from langchain_custom_agents.tools._manual import CACHE, Manual, Reference
 from langchain_custom_agents.tools._pages import run_key
 from langchain_custom_agents.tools._passages import clip, estimate_tokens
 from langchain_custom_agents.tools._refusals import (
+    goes_its_way,
     is_control_flow,
     is_refusal,
     words_of,
@@ -222,7 +223,7 @@ def reference_middleware(
             try:
                 result = handler(request)
             except Exception as error:
-                if is_control_flow(error):
+                if goes_its_way(error):
                     raise
                 return message(call, request, guide.explain(call, words_of(error)))
             if (words := refused(result)) is not None:
@@ -240,7 +241,7 @@ def reference_middleware(
             try:
                 result = await handler(request)
             except Exception as error:
-                if is_control_flow(error):
+                if goes_its_way(error):
                     raise
                 return message(call, request, await guide.aexplain(call, words_of(error)))
             if (words := refused(result)) is not None:
@@ -310,6 +311,9 @@ class _Guide:
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 msg = f"`{name}` is {value!r}; give a whole number, at least 1."
                 raise ValueError(msg)
+        if not callable(is_error):
+            msg = f"`is_error` is {is_error!r}; give a function of a result."
+            raise TypeError(msg)
         self.is_error = is_error
         self.standing = when != "on_error"
         self._after_errors = when != "always"
@@ -499,7 +503,7 @@ def _guided(kind: type[BaseTool], guide: _Guide, handle: Any) -> type[BaseTool]:
 
     def refused(error: Exception) -> str | None:
         """Return what an exception says; None for one that must go its way."""
-        if isinstance(error, _GuidedError) or is_control_flow(error):
+        if isinstance(error, _GuidedError) or goes_its_way(error):
             return None
         return _handled(handle if isinstance(error, ToolException) else None, error)
 

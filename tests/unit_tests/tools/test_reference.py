@@ -374,6 +374,29 @@ RIGHT = "Thought: One sign.\nAction: find_issues\nAction Input: status = Done"
 END = "Thought: I know.\nFinal Answer: LCA-7"
 
 
+@pytest.mark.parametrize("how", ["wrapped", "middleware"])
+def test_a_call_that_cannot_be_made_is_no_refusal_of_the_api(how):
+    """A synchronous call of a tool that is only asynchronous is a mistake no model can mend."""
+    from langchain.agents import create_agent
+
+    @tool
+    async def find_issues(jql: str) -> str:
+        """Finds issues."""
+        return jql
+
+    call = {"name": "find_issues", "args": {"jql": "x"}, "id": "1"}
+    model = ScriptedChatModel([AIMessage("", tool_calls=[call]), "I see."])
+    if how == "wrapped":
+        agent = create_agent(model, [with_reference(find_issues, MANUAL, cache=None)])
+    else:
+        agent = create_agent(
+            model, [find_issues], middleware=[reference_middleware(MANUAL, cache=None)]
+        )
+
+    with pytest.raises(NotImplementedError, match="does not support sync"):
+        agent.invoke({"messages": [("user", "?")]})
+
+
 @pytest.mark.parametrize("executor", [StockExecutor, AgentExecutor])
 def test_the_second_prompt_holds_the_section_under_an_executor(executor):
     """Under stock's executor and ours the model reads the section, corrects itself and answers."""
@@ -607,12 +630,23 @@ def test_a_folder_is_read_whole(tmp_path):
         (Path("nowhere"), "`reference` names nowhere, which does not exist"),
         (3, "`reference` is int"),
         ([3], "`reference` is list"),
+        ([], "`reference` is an empty list"),
     ],
 )
 def test_a_reference_that_is_none_is_refused(reference, words):
     """What is no reference is refused at construction, in a sentence that says what to give."""
     with pytest.raises((ValueError, TypeError), match=words):
         manual(reference)
+
+
+def test_files_without_text_are_refused_when_the_tool_is_made(tmp_path):
+    """An empty file or folder is missed at once, not at the first refusal, in front of a model."""
+    (tmp_path / "empty.md").touch()
+    with pytest.raises(ValueError, match=r"empty\.md, which is empty"):
+        manual(tmp_path / "empty.md")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ValueError, match="folder, which holds no"):
+        manual(tmp_path / "folder")
 
 
 @pytest.mark.parametrize(
@@ -622,11 +656,15 @@ def test_a_reference_that_is_none_is_refused(reference, words):
         ({"max_tokens": 0}, "`max_tokens` is 0"),
         ({"max_attempts": True}, "`max_attempts` is True"),
         ({"when": "sometimes"}, "`when` is 'sometimes'"),
+        ({"is_error": 5}, "`is_error` is 5"),
+        ({"embedding": "minilm"}, "`embedding` is 'minilm'"),
+        ({"cache": 5}, "`cache` is 5"),
+        ({"max_age": -1}, "`max_age` is -1"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(given, words):
     """A wrong argument is refused at construction, by name."""
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises((ValueError, TypeError), match=words):
         Engine().tool(**given)
 
 
