@@ -4,7 +4,8 @@
     python -m benchmarks.faiss_store.threads --runs 5 --langchain     # on LangChain's FAISS
 
 Every run is a process of its own, so that a crash of the interpreter is seen and counted. Three
-threads write, replace and delete; three search in every way and check what they get.
+threads write, replace and delete; three search in every way and check what they get. All go on
+until both kinds have done enough, so that a run is as much work on a slow machine as on a fast one.
 """
 
 import argparse
@@ -13,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -55,17 +55,19 @@ def opened(kind: str):
     return store
 
 
-def stress(kind: str, seconds: float) -> None:
-    """Write and search at once; raise what any thread raised."""
+def stress(kind: str, operations: int) -> None:
+    """Write and search at once, so many times each at least; raise what any thread raised."""
     store = opened(kind)
-    until = time.monotonic() + seconds
     errors: list[BaseException] = []
     done = {"writes": 0, "searches": 0}
+
+    def going_on() -> bool:
+        return not errors and min(done.values()) < operations
 
     def writer(number: int) -> None:
         rng = random.Random(number)
         mine: list[str] = []
-        while time.monotonic() < until and not errors:
+        while going_on():
             if len(mine) < 30 or rng.random() < 0.6:
                 value = rng.randint(1_000, 10**9)
                 id_ = f"w{number}-{value}"
@@ -77,7 +79,7 @@ def stress(kind: str, seconds: float) -> None:
 
     def reader(number: int) -> None:
         rng = random.Random(100 + number)
-        while time.monotonic() < until and not errors:
+        while going_on():
             value = rng.randrange(50)
             found = store.similarity_search(f"fixed-{value}", k=4)
             assert len(found) == 4, f"{len(found)} of 4"
@@ -106,7 +108,7 @@ def stress(kind: str, seconds: float) -> None:
     print(f"{done['writes']} writes, {done['searches']} searches")
 
 
-def runs(number: int, kinds: list[str], seconds: float, *, rounds: int = 1) -> list[str]:
+def runs(number: int, kinds: list[str], operations: int, *, rounds: int = 1) -> list[str]:
     """Run in processes of their own; return what went wrong."""
     faults = []
     for run in range(number):
@@ -117,10 +119,10 @@ def runs(number: int, kinds: list[str], seconds: float, *, rounds: int = 1) -> l
             "benchmarks.faiss_store.threads",
             "--work",
             kind,
-            str(seconds),
+            str(operations),
             str(rounds),
         ]
-        told = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+        told = subprocess.run(command, check=False, capture_output=True, text=True, timeout=1800)
         if told.returncode:
             last = told.stderr.strip().splitlines()[-1:] or [f"signal {-told.returncode}"]
             faults.append(f"{kind}: exit {told.returncode}: {last[0]}")
@@ -130,17 +132,17 @@ def runs(number: int, kinds: list[str], seconds: float, *, rounds: int = 1) -> l
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--operations", type=int, default=100)
     parser.add_argument("--langchain", action="store_true")
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
-        kind, seconds, rounds = given.work
-        for _ in range(int(rounds)):
-            stress(kind, float(seconds))
+        kinds, operations, rounds = given.work
+        for kind in kinds.split(",") * int(rounds):
+            stress(kind, int(operations))
         return
     kinds = ["langchain"] if given.langchain else ["memory", "folder", "codes"]
-    faults = runs(given.runs, kinds, given.seconds)
+    faults = runs(given.runs, kinds, given.operations)
     print(f"{given.runs} runs of 3 writers and 3 readers: {len(faults)} failed")
     for fault in faults[:10]:
         print(" ", fault)
