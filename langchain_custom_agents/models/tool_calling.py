@@ -2,7 +2,7 @@
 
 import functools
 import hashlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import replace
 from typing import Any
@@ -23,8 +23,9 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableWithFallbacks
 from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.dialects import ENGLISH, Action, Dialect, Toolbox, ToolSpec
@@ -128,6 +129,14 @@ class ToolCallingModel(KnownFields, BaseChatModel):
     introduction: str | None = None
     streaming: bool | None = None
 
+    @field_validator("dialect", mode="before")
+    @classmethod
+    def _check_dialect(cls, dialect: Any) -> Any:
+        if not isinstance(dialect, Dialect):
+            msg = f"`dialect` is {dialect!r}; give a dialect, such as `dialects.JAPANESE`."
+            raise TypeError(msg)
+        return dialect
+
     def model_post_init(self, context: Any, /) -> None:
         """Refuse what does not fit.
 
@@ -162,9 +171,14 @@ class ToolCallingModel(KnownFields, BaseChatModel):
             **kwargs: More keyword arguments for the model underneath.
 
         Raises:
+            TypeError: If `tools` is no list.
             ValueError: If a tool cannot be written in the dialect, two tools share a name, or
                 `tool_choice` names none of them.
         """
+        if isinstance(tools, BaseTool | str | Mapping) or not isinstance(tools, Iterable):
+            kind = "one tool" if isinstance(tools, BaseTool) else repr(tools)
+            msg = f"`tools` is {kind}; give a list of tools: bind_tools([search])."
+            raise TypeError(msg)
         schemas = [_schema_of(tool) for tool in tools]
         offered, _ = self._offer(schemas, tool_choice)
         for spec in offered:
@@ -515,7 +529,11 @@ def _choice(given: Any) -> str | None:
         return "any" if given else "none"
     if isinstance(given, Mapping):
         named = given.get("function", given)
-        given = named.get("name") or named.get("type")
+        chosen = isinstance(named, Mapping) and (named.get("name") or named.get("type"))
+        if not chosen:
+            msg = f'tool_choice is {dict(given)!r}, which names no tool; give "any" or a name.'
+            raise ValueError(msg)
+        given = chosen
     if given is None or isinstance(given, str):
         return given
     msg = f"tool_choice must be a text, a dict or a bool, not {type(given).__name__}."

@@ -117,6 +117,7 @@ class Turn:
             return AIMessage(words)
         stop = tuple(dict.fromkeys((*self.scribe.stop, *self.stop)))
         misread: list[dict[str, str]] = []
+        prose = False
         while True:
             prompt = self.scribe.write(
                 self.messages, self.tools, forced=self.forced, corrected=misread
@@ -126,8 +127,9 @@ class Turn:
             move = reading.move
             if not isinstance(move, Misreading):
                 return self._message(said, reading, misread, prompt)
-            if self._is_taken(move, len(misread)):
+            if self._is_taken(move, len(misread), again=prose):
                 return self._message(said, reading, misread, prompt)
+            prose = prose or isinstance(move, Prose)
             misread.append(
                 {
                     "words": move.heard,
@@ -143,12 +145,12 @@ class Turn:
             return Reading(reading.thought, Misreading(said, reason), reading.cut)
         return reading
 
-    def _is_taken(self, misreading: Misreading, corrected: int) -> bool:
+    def _is_taken(self, misreading: Misreading, corrected: int, *, again: bool) -> bool:
         """Tell whether the words are taken as they are, after so many corrections."""
         over = corrected >= self.reasks
         if isinstance(misreading, Prose) and not self.forced:
             # Prose said again is meant; without tools there is nothing else it could be.
-            return over or corrected > 0 or not self.tools
+            return over or again or not self.tools
         if over and self.unreadable == "raise":
             raise UnreadableReplyError(misreading, corrected)
         return over

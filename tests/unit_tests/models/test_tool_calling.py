@@ -572,6 +572,16 @@ def test_prose_said_twice_is_the_answer(way: Way, kind: Any) -> None:
 
 
 @WAYS
+def test_prose_after_another_misreading_is_asked_for_again(way: Way) -> None:
+    """An excuse for a wrong name is no answer: prose counts when it is said a second time."""
+    llm = ScriptedLLM(["Action: lok\nAction Input: x", "Sorry, I shall try again.", KNOWS])
+    message = way(with_tool_calling(llm).bind_tools([look]), "Where?")
+
+    assert "unformatted" not in reading(message)
+    assert len(reading(message)["misread"]) == 2
+
+
+@WAYS
 def test_prose_is_no_call(way: Way) -> None:
     """Where a tool must be called prose is never taken for an answer."""
     llm = ScriptedLLM(lambda _: "She is nowhere.")
@@ -896,11 +906,12 @@ def test_an_unknown_argument_is_refused() -> None:
     [
         ({"reasks": -1}, "reasks must be 0 or more"),
         ({"unreadable": "ignore"}, "'raise' or 'return'"),
+        ({"dialect": "japanese"}, "`dialect` is 'japanese'; give a dialect"),
     ],
 )
 def test_a_value_that_means_nothing_is_refused(arguments: Any, said: str) -> None:
     """The sentence names the field."""
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises((ValueError, TypeError), match=said):
         with_tool_calling(ScriptedLLM([]), **arguments)
 
 
@@ -912,6 +923,7 @@ def test_a_value_that_means_nothing_is_refused(arguments: Any, said: str) -> Non
         ([look], "lok", "tool_choice names 'lok', but the tools are: look"),
         ([], "any", "there is none"),
         ([look], 3, "must be a text, a dict or a bool"),
+        ([look], {"tool": "look"}, "names no tool"),
         ([Tool("`x`", str, "x")], None, "cannot be written"),
     ],
 )
@@ -919,6 +931,13 @@ def test_tools_that_cannot_be_offered_are_refused(tools: Any, choice: Any, said:
     """The mistake is told when the tools are bound, not when the model is asked."""
     with pytest.raises(ValueError, match=said):
         with_tool_calling(ScriptedLLM([])).bind_tools(tools, tool_choice=choice)
+
+
+@pytest.mark.parametrize("tools", [None, look, "look", {"name": "look"}])
+def test_tools_are_given_as_a_list(tools: Any) -> None:
+    """One tool alone, or none at all, is refused with the way to write it."""
+    with pytest.raises(TypeError, match=r"give a list of tools: bind_tools\(\[search\]\)"):
+        with_tool_calling(ScriptedLLM([])).bind_tools(tools)
 
 
 def test_a_form_without_tool_names_takes_its_one_tool() -> None:
