@@ -22,6 +22,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,7 @@ def test_code_that_is_not_run_says_why(page: Path) -> None:
                 ast.parse(block.code)
 
 
+@cache
 def lca(arguments: str) -> str:
     """Return what a command of ours prints."""
     command = [sys.executable, "-m", "langchain_custom_agents.cli", *shlex.split(arguments)]

@@ -1,46 +1,33 @@
 """The command line as a process: pipes, signals, locales, terminals."""
 
-import fcntl
 import json
 import os
-import pty
 import re
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import time
 from pathlib import Path
 
 import pytest
 
 from langchain_custom_agents.cli.names import AGENTS, DIALECTS
+from tests.unit_tests.cli.terminal import PLAIN, started
 
 LCA = (sys.executable, "-m", "langchain_custom_agents.cli")
 QUESTION = "What is hiroko's father's occupation?"
-_PLAIN = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
 
 
 def lca(*args, **env):
     """Run a command to its end."""
     return subprocess.run(
-        [*LCA, *map(str, args)], env={**_PLAIN, **env}, capture_output=True, check=False
+        [*LCA, *map(str, args)], env={**PLAIN, **env}, capture_output=True, check=False
     )
 
 
 def on_a_terminal(*args, columns, **env):
     """Run a command on a terminal and return its exit code and everything written to it."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    process = subprocess.Popen(
-        [*LCA, *map(str, args)],
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-        env={**_PLAIN, "TERM": "xterm-256color", **env},
-    )
-    os.close(follower)
+    process, leader = started(*args, columns=columns, **env)
     written = b""
     while True:
         try:
@@ -51,14 +38,15 @@ def on_a_terminal(*args, columns, **env):
             break
         written += piece
     os.close(leader)
-    return process.wait(), written.decode()
+    process.join()
+    return process.exitcode, written.decode()
 
 
 def interrupted(*args, when, **env):
     """Run a command, send Ctrl-C when `when()` is true, and return what came of it."""
     process = subprocess.Popen(
         [*LCA, *map(str, args)],
-        env={**_PLAIN, **env},
+        env={**PLAIN, **env},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         # A shell has its background jobs ignore Ctrl-C, and what they start inherits that.
@@ -129,7 +117,7 @@ def test_errors_go_to_standard_error():
 def test_whoever_reads_may_stop_early():
     """A reader that goes away, as `head` does, ends the command without a traceback."""
     process = subprocess.Popen(
-        [*LCA, "demo"], env=_PLAIN, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*LCA, "demo"], env=PLAIN, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     process.stdout.close()
     assert b"Traceback" not in process.stderr.read()
@@ -143,7 +131,7 @@ def test_a_full_disk_is_one_line(args):
     """Output that cannot be written is one line and exit code 1, help included."""
     with Path("/dev/full").open("w") as full:
         said = subprocess.run(
-            [*LCA, *args], env=_PLAIN, stdout=full, stderr=subprocess.PIPE, check=False
+            [*LCA, *args], env=PLAIN, stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert (said.returncode, said.stderr) == (1, b"Error: No space left on device.\n")
 

@@ -1,11 +1,8 @@
 """`lca ask --step`: a run that waits after every move, with keys from a pipe and on a terminal."""
 
 import os
-import pty
 import re
 import select
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from langchain_custom_agents.cli.commands import commands
+from tests.unit_tests.cli.terminal import started
 
 QUESTION = "What is hiroko's father's occupation?"
 
@@ -84,19 +82,7 @@ class Terminal:
     """A terminal with somebody who reads what is asked before typing."""
 
     def __init__(self, *args: str) -> None:
-        leader, follower = pty.openpty()
-        plain = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "langchain_custom_agents.cli", *args],
-            stdin=follower,
-            stdout=follower,
-            stderr=follower,
-            env={**plain, "TERM": "xterm-256color", "COLUMNS": "100"},
-            start_new_session=True,
-            preexec_fn=_take_terminal,  # noqa: PLW1509
-        )
-        os.close(follower)
-        self.leader = leader
+        self.process, self.leader = started(*args, columns=100, COLUMNS="100")
         self.shown = ""
 
     def until(self, pattern: str) -> str:
@@ -115,12 +101,13 @@ class Terminal:
             time.sleep(0.01)
         os.write(self.leader, keys.encode())
 
-    def end(self) -> int:
+    def end(self) -> int | None:
         """Read to the end and return the exit code."""
         while piece := self._read():
             self.shown += piece
         os.close(self.leader)
-        return self.process.wait()
+        self.process.join()
+        return self.process.exitcode
 
     def _read(self) -> str:
         ready, _, _ = select.select([self.leader], [], [], 120)
@@ -129,16 +116,6 @@ class Terminal:
             return os.read(self.leader, 65_536).decode("utf-8", "replace")
         except OSError:  # Linux says so when the other end is closed
             return ""
-
-
-def _take_terminal() -> None:
-    """Make the terminal that of the new session, so that Ctrl-C on it is a signal."""
-    import fcntl
-    import signal
-    import termios
-
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def test_on_a_terminal_each_key_is_answered():
