@@ -6,13 +6,10 @@ that returns content and artifact, unless it is given a tool-call id, which chan
 listener sees. Where a tool asks for more, or gives more, a copy of it is called.
 """
 
-import asyncio
-import contextvars
 import copy
 import functools
 import sys
-from collections.abc import Awaitable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from typing import Any, get_origin
 from uuid import uuid4
 
@@ -21,6 +18,8 @@ from langchain_core.runnables import ensure_config
 from langchain_core.tools import BaseTool, InjectedToolCallId
 from langchain_core.tools.base import get_all_basemodel_annotations
 from pydantic import BaseModel
+
+from langchain_custom_agents._awaited import awaited
 
 
 def with_injected(
@@ -187,22 +186,6 @@ def in_sync(tool: BaseTool) -> BaseTool:
     ready = copy.copy(tool)
     object.__setattr__(ready, "func", call)
     return ready
-
-
-def awaited(result: Awaitable[Any]) -> Any:
-    """Return what an awaitable gives, in a function that cannot await."""
-
-    async def wait() -> Any:
-        return await result
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(wait())
-    # A loop is running in this thread: another one needs a thread of its own.
-    context = contextvars.copy_context()
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(context.run, asyncio.run, wait()).result()
 
 
 class ArtifactCatcher:

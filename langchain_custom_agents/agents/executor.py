@@ -25,6 +25,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.input import get_color_mapping
 from pydantic import PrivateAttr, model_validator
 
+from langchain_custom_agents._awaited import awaited
 from langchain_custom_agents.agents._given import check_tools
 from langchain_custom_agents.agents._outcomes import (
     approved,
@@ -35,7 +36,6 @@ from langchain_custom_agents.agents._outcomes import (
 from langchain_custom_agents.agents.base import generates
 from langchain_custom_agents.agents.calls import (
     ArtifactCatcher,
-    awaited,
     in_sync,
     required_stores,
     with_injected,

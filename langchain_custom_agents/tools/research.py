@@ -14,6 +14,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field
 
+from langchain_custom_agents._awaited import awaited
 from langchain_custom_agents.tools._article import require_readers, visible
 from langchain_custom_agents.tools._fetch import Fetcher, RefusedError
 from langchain_custom_agents.tools._input import TextTool
@@ -73,9 +74,9 @@ def research_tools(
     work of the agent's dialect. No tool can keep a model from believing what it reads.
 
     Args:
-        search: A LangChain search tool, or a function of a query: it gives text, or a list of
-            results as texts, documents or mappings with a title, an address and a snippet, as
-            Google, SerpAPI, Tavily, DuckDuckGo and SearXNG do.
+        search: A LangChain search tool, or a function of a query, asynchronous or not: it gives
+            text, or a list of results as texts, documents or mappings with a title, an address and
+            a snippet, as Google, SerpAPI, Tavily, DuckDuckGo and SearXNG do.
         store: Where passages are kept: a `FAISSStore`, or any LangChain `VectorStore`.
         k: How many results and passages to show.
         read_first: How many pages WebSearch reads by itself; with 0 it shows what the search says.
@@ -93,7 +94,7 @@ def research_tools(
         The tools `WebSearch`, `ReadPage` and `Recall`, in this order.
 
     Raises:
-        TypeError: If `search` or `store` is of another kind.
+        TypeError: If an argument is of another kind.
         ValueError: If a number is too small.
         ImportError: If the extra `web` is not installed.
 
@@ -116,6 +117,15 @@ def research_tools(
     if min(k, max_tokens, max_bytes) < 1 or timeout <= 0:
         msg = "`k`, `max_tokens`, `max_bytes` and `timeout` must be greater than 0."
         raise ValueError(msg)
+    if max_age is not None and max_age < 0:
+        msg = f"`max_age` is {max_age}; give a number of seconds, or None for never."
+        raise ValueError(msg)
+    if isinstance(allow_origins, str):
+        msg = f"`allow_origins` is one text; give a list: [{allow_origins!r}]."
+        raise TypeError(msg)
+    if user_agent is not None and not isinstance(user_agent, str):
+        msg = f"`user_agent` is {user_agent!r}; give a text, such as an address to write to."
+        raise TypeError(msg)
     if read_first < 0:
         msg = f"`read_first` is {read_first}; give the number of pages to read, or 0 for none."
         raise ValueError(msg)
@@ -261,11 +271,7 @@ class _WebSearch(_ResearchTool):
         if isinstance(self.search, BaseTool):
             return self._read(query, self.search.invoke(query, {"callbacks": callbacks}))
         found = self.search(query)
-        if inspect.iscoroutine(found):
-            found.close()
-            msg = "`search` is an async function, so the agent must be run with ainvoke."
-            raise TypeError(msg)
-        return self._read(query, found)
+        return self._read(query, awaited(found) if inspect.isawaitable(found) else found)
 
     async def _afind(self, query: str, callbacks: Any) -> "_Found":
         if isinstance(self.search, BaseTool):
@@ -274,6 +280,8 @@ class _WebSearch(_ResearchTool):
             found = await self.search(query)
         else:
             found = await run_in_executor(None, self.search, query)
+            if inspect.isawaitable(found):
+                found = await found
         return await run_in_executor(None, self._read, query, found)
 
     def _read(self, query: str, found: Any) -> "_Found":

@@ -290,6 +290,11 @@ def test_what_does_not_fit_is_refused(web):
         web.tools(k=0)
     with pytest.raises(ValueError, match="`read_first`"):
         web.tools(read_first=-1)
+    with pytest.raises(ValueError, match="`max_age` is -1"):
+        web.tools(max_age=-1)
+    for wrong in ({"allow_origins": "http://wiki:80"}, {"user_agent": 5}):
+        with pytest.raises(TypeError, match=f"`{next(iter(wrong))}` is"):
+            research_tools(print, FAISSStore(HashingEmbeddings()), **wrong)
 
 
 def test_a_search_that_fails_hides_its_key(web):
@@ -304,13 +309,17 @@ def test_a_search_that_fails_hides_its_key(web):
     assert "SECRET" not in shown
 
 
-def test_an_async_search_asked_without_await_says_so(web):
-    """An async function as search is named as the reason why a run without await fails."""
+async def test_a_search_may_be_asynchronous_however_it_is_asked(web):
+    """A coroutine function, and a function that returns a coroutine, are waited for in any run."""
 
-    async def search(query: str) -> list[str]:
-        return [query]
+    async def search(query: str) -> list[dict[str, str]]:
+        await asyncio.sleep(0)
+        return [{"title": query, "link": "https://example.org/x"}]
 
-    assert "must be run with ainvoke" in web.tools(search=search)[0].run("x")
+    for asked in (search, lambda query: search(query.strip())):
+        tool = web.tools(search=asked)[0]
+        for shown in (tool.run("Takuma"), await tool.arun("Takuma")):
+            assert "[1] Takuma (https://example.org/x)" in shown
 
 
 @pytest.mark.parametrize("missing", ["trafilatura", "pypdf", "lxml.html"])
