@@ -59,6 +59,8 @@ def read_input(text: str, spec: ToolSpec) -> tuple[str | dict[str, Any], tuple[s
         ('SELECT 1', ('A code fence around the input was removed.',))
     """
     text, repairs = tidy(text), []
+    # Emphasis that ended with the label: "**Action Input: ** {...}".
+    text = re.sub(r"\A\*\*\s{1,9}(?=[{\[\"“])", "", text)
     if text.startswith("\\") and text.lstrip("\\").startswith(_LIKE_DATA):
         return fitted(text[1:], spec), ()
     fenced = _FENCED.match(text)

@@ -1,10 +1,9 @@
-"""Calls and answers in the forms that have no labels: JSON, tags, expressions, brackets."""
+"""Calls and answers in the forms that have no labels: JSON, expressions, brackets."""
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from langchain_custom_agents.dialects.brackets import closing, unescape_brackets
@@ -15,7 +14,6 @@ from langchain_custom_agents.dialects.toolbox import Toolbox
 
 JSON_MENDED = "The JSON was mended."
 KEYS = "The JSON used other keys."
-WRAPPED = "The call stood in the tags of another form."
 EXPRESSION = "The call was written as an expression."
 SEVERAL = "Several calls were made; the first was taken."
 
@@ -51,21 +49,6 @@ class Said:
     repairs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Found:
-    """A call or an answer and where it stands in a text.
-
-    Args:
-        heard: The call or the answer.
-        start: Where it begins.
-        rest: The words after it.
-    """
-
-    heard: Call | Said
-    start: int
-    rest: str
-
-
 def _keys(*roles: str) -> set[str]:
     return {plain_word(word) for role in roles for word in VOCABULARY[role]}
 
@@ -78,7 +61,7 @@ _INPUT_KEYS = _keys("input") | {
     "toolargs", "toolparameters", "functionarguments", "actionarguments", "actionargs",
     "actionparameters", "actioninputs", "inputs", "argument",
 }  # fmt: skip
-_ANSWER_KEYS = _keys("answer") | {"finalanswer", "answer", "回答", "答え", "答案"}
+_ANSWER_KEYS = _keys("answer") | {"finalanswer", "answer", "response", "回答", "答え", "答案"}
 _ASIDE_KEYS = _keys("thought", "question", "observation") | {
     "thought", "thoughts", "reasoning", "rationale", "plan", "id", "type", "callid", "toolcallid",
     "explanation", "reason", "comment", "status", "confidence", "step",
@@ -247,146 +230,6 @@ def _last(rest: str) -> int:
     """Return the bracket at the end of the first line, where an inner one was left open."""
     line = rest.partition("\n")[0].rstrip(" \t`*_.")
     return len(line) - 1 if line.endswith("]") and not line.endswith("\\]") else -1
-
-
-_OPEN_CALL = re.compile(
-    r"(?=[<\[f])(?<!\\)(?:"
-    r"<(?P<tag>tool_call|tool_calls|function_call|function_calls|functioncall|tool_use|tool_code)>"
-    r"|<\|(?P<token>python_tag|tool_call|tool_calls|tool_call_start|tool_call_begin)\|>"
-    r"|(?P<mistral>\[TOOL_CALLS\])|(?P<phi>(?<![\w.])functools(?=\[))"
-    r"|<function=(?P<function>[\w.\-]{1,80})>"
-    r"|<(?:antml:)?invoke\sname=[\"'](?P<invoke>[\w.\-]{1,80})[\"']>"
-    r"|<(?P<tool>tool)>"
-    r"|(?P<deepseek><｜tool▁call▁begin｜>)"
-    r"|<(?P<answer>final_answer|answer)>"
-    r")",
-    re.IGNORECASE,
-)
-_SKIP = re.compile(
-    r"\s{0,9}(?:</?(?:antml:)?(?:tool_calls?|function_calls)>|<\|tool_calls?_section_begin\|>)\s{0,9}"
-)
-_PARAMETER = re.compile(
-    r"<(?:antml:)?parameter(?:=(\w{1,80})|\sname=[\"'](\w{1,80})[\"'][^>]{0,80})>"
-)
-_PARAMETER_END = re.compile(r"</(?:antml:)?parameter>")
-_ARGUMENTS = re.compile(
-    r"<arg_key>([^<]{1,80})</arg_key>\s{0,9}<arg_value>([^<]{0,9999})</arg_value>"
-)
-_DEEPSEEK = re.compile(
-    r"\s{0,9}(?:function\s{0,3}<｜tool▁sep｜>)?\s{0,9}([\w.\-]{1,80})\s{0,9}(?:<｜tool▁sep｜>)?\s{0,9}"
-)
-_KIMI = re.compile(r"\s{0,9}([\w.\-]{1,80}(?::\d{1,4})?)\s{0,9}<\|tool_call_argument_begin\|>")
-_MISTRAL = re.compile(r"\s{0,9}([\w.\-]{1,80})\s{0,9}(?:\[CALL_ID\]\w{1,40})?\[ARGS\]")
-
-
-def in_tags(text: str, toolbox: Toolbox) -> Iterator[Found]:
-    """Find the calls and answers that stand in tags, in their order.
-
-    Raises:
-        BrokenJSONError: If the JSON in a tag cannot be read with certainty.
-
-    Example:
-        >>> said = '<tool_call>{"name": "Search", "arguments": {"q": "x"}}</tool_call>'
-        >>> next(in_tags(said, Toolbox())).heard.given
-        {'q': 'x'}
-    """
-    # A text full of tags is no call: looking at the first few keeps reading linear.
-    for found in islice(_OPEN_CALL.finditer(text), 8):
-        content = text[found.end() :]
-        read = _in_tag(found, content, toolbox)
-        if read is not None:
-            yield Found(read[0], found.start(), read[1])
-
-
-def _in_tag(found: re.Match[str], content: str, toolbox: Toolbox) -> tuple[Call | Said, str] | None:
-    if found["answer"]:
-        inner, closed, rest = _until(content, f"</{found['answer']}>")
-        return (Said(inner.strip(), (WRAPPED,)), rest) if closed else None
-    if found["tool"]:
-        return _tool_input(content)
-    if found["function"] or found["invoke"]:
-        name = found["function"] or found["invoke"]
-        end = "</function>" if found["function"] else "</invoke>"
-        inner, closed, rest = _until(content, end)
-        given = _parameters(inner)
-        if given is None and not inner.strip():
-            given = {} if closed else None
-        if given is None:
-            value = read_json(inner)
-            given, rest = value.value, rest if closed else value.rest
-        return Call(name, given, repairs=(WRAPPED,)), rest
-    if found["deepseek"] and (named := _DEEPSEEK.match(content)):
-        value = read_json(content[named.end() :].removeprefix("```json").lstrip())
-        return Call(named[1], value.value, repairs=(WRAPPED,)), value.rest
-    for pattern in (_KIMI, _MISTRAL):
-        named = pattern.match(content)
-        if named:
-            value = read_json(content[named.end() :])
-            return Call(named[1], value.value, repairs=(WRAPPED,)), value.rest
-    return _in_tagged_json(found, content, toolbox)
-
-
-def _in_tagged_json(
-    found: re.Match[str], content: str, toolbox: Toolbox
-) -> tuple[Call | Said, str] | None:
-    end = f"</{found['tag']}>" if found["tag"] else ""
-    inner, closed, rest = _until(content, end) if end else (content, False, "")
-    pairs = _ARGUMENTS.findall(inner) if closed else []
-    if pairs:
-        return Call(inner.strip().split()[0], dict(pairs), repairs=(WRAPPED,)), rest
-    inner = re.sub(r"\A\s{0,9}(?:```|~~~)\w{0,10}\s{0,9}", "", inner).lstrip()
-    if inner[:1] in ("{", "["):
-        try:
-            value = read_json(inner)
-        except BrokenJSONError:
-            if inner.startswith("[") and (call := in_expression(inner[1:])):
-                return _again(call[0]), rest
-            raise
-        heard = in_json(value.value, toolbox)
-        if heard is None:
-            return None
-        return _again(heard), rest if closed else value.rest
-    call = in_expression(inner)
-    if call is None or not (closed or found["token"]):
-        return None
-    return _again(call[0]), rest if closed else call[1]
-
-
-def _again(heard: Call | Said) -> Call | Said:
-    """Return what was heard, marked as found in tags."""
-    if isinstance(heard, Said):
-        return Said(heard.given, (WRAPPED,))
-    return Call(heard.name, heard.given, heard.written, heard.positional, (WRAPPED,))
-
-
-def _until(content: str, end: str) -> tuple[str, bool, str]:
-    at = content.casefold().find(end.casefold()) if content.isascii() else content.find(end)
-    return (content, False, "") if at < 0 else (content[:at], True, content[at + len(end) :])
-
-
-def _parameters(inner: str) -> dict[str, Any] | None:
-    """Read `<parameter=name>value</parameter>`; None if there is none."""
-    given: dict[str, Any] = {}
-    for found in _PARAMETER.finditer(inner):
-        end = _PARAMETER_END.search(inner, found.end())
-        if end is None:
-            break
-        written = inner[found.end() : end.start()].strip("\n")
-        try:
-            value = read_json(written) if written[:1] in ("{", "[") else None
-        except BrokenJSONError:
-            value = None
-        given[found[1] or found[2]] = written if value is None or value.rest else value.value
-    return given or None
-
-
-def _tool_input(content: str) -> tuple[Call, str] | None:
-    """Read `<tool>name</tool><tool_input>text</tool_input>`."""
-    name, closed, rest = _until(content, "</tool>")
-    if not closed or not rest.lstrip().startswith("<tool_input>"):
-        return None
-    given, closed, rest = _until(rest.lstrip()[len("<tool_input>") :], "</tool_input>")
-    return (Call(name.strip(), given, written=True, repairs=(WRAPPED,)), rest) if closed else None
 
 
 def is_finish(name: str, finish: str = "") -> bool:

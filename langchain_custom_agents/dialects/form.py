@@ -50,21 +50,33 @@ VOCABULARY: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 # Tokens around the words of a model: of its reasoning, of the end of its turn, of its tool calls.
-OPENING = r"<think(?:ing)?>|<reasoning>|\[THINK\]|◁think▷"
-CLOSING = r"</think(?:ing)?>|</reasoning>|\[/THINK\]|◁/think▷"
+OPENING = (
+    r"<(?:\w{1,20}:)?think(?:ing)?>|<reasoning>|\[THINK\]|◁think▷"
+    r"|<\|START_THINKING\|>|<\|channel>(?:thought|analysis)\b"
+)
+CLOSING = (
+    r"</(?:\w{1,20}:)?think(?:ing)?>|</reasoning>|\[/THINK\]|◁/think▷"
+    r"|<\|END_THINKING\|>|<channel\|>"
+)
 ENDINGS = (
     r"<\|(?:im_end|im_start|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end|eos|return|user"
-    r"|system|human|start_header_id|end_header_id|endofprompt|EOT|END_OF_TURN_TOKEN)\|>"
-    r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|\[/?INST\]"
-    r"|<｜end▁of▁sentence｜>|<｜User｜>"
+    r"|system|human|start_header_id|end_header_id|header_start|header_end|endofprompt|EOT"
+    r"|END_OF_TURN_TOKEN|END_RESPONSE|END_TEXT|observation|tool_response)\|>"
+    r"|</s>|<s>|<eos>|<end_of_turn>|<start_of_turn>|<\|?turn\|?>|\[/?INST\]"
+    r"|<｜end▁of▁sentence｜>|<｜User｜>|<tool_response>|<start_function_response>"
 )
+# What models put before the names of such tags.
+TAG_PREFIX = r"(?:[a-z]{1,12}:|[｜|]{1,2}\s?DSML\s?[｜|]{1,2}\s?)?"
 CALLS = (
-    r"</?tool_call>|</?tool_calls>|</?function_calls?>|<functioncall>|</?tool_use>|</?tool_code>"
-    r"|<\|/?(?:python_tag|tool_call\w{0,20}|tool_calls\w{0,20})\|>|\[TOOL_CALLS\]"
-    r"|<(?:antml:)?(?:function_calls|invoke)\b|<function=|</function>|<｜tool▁\w{4,20}｜>"
+    rf"</?{TAG_PREFIX}(?:tool_calls?|function_calls?|invoke)\b|<functioncall>|</?tool_use>"
+    rf"|</?tool_code>|<\|/?(?:python_tag|tool_call\w{{0,20}}|tool_calls\w{{0,20}})\|>"
+    r"|\[TOOL_CALLS\]|<\|tool_call>|<start_function_call>"
+    r"|<function=|</function>|<｜tool▁\w{4,20}｜>"
     r"|</?tool>|</?tool_input>|</?final_answer>|</?answer>"
 )
 _TOKENS = rf"{OPENING}|{CLOSING}|{ENDINGS}|{CALLS}|<\|[A-Za-z0-9_]{{1,40}}\|>"
+# What all of them begin with, so that other text is passed over at once.
+_NEARLY = r"(?=<[a-z｜/]|<\|{1,2}[\w/]|\[/?[a-z]|◁)"
 
 _MARKS = r"#>*\-•+_`|"
 _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
@@ -153,7 +165,7 @@ class Form:
         # Empty lines are passed over at once.
         line = r"^(?=[^\n])"
         self._label = re.compile(rf"{line}(?:[ \t]{{0,20}}{label}{unfinished})", flags)
-        self._token = re.compile(rf"(?=[<\[◁])(?<!\\)(?:{_TOKENS})", flags)
+        self._token = re.compile(rf"{_NEARLY}(?<!\\)(?:{_TOKENS})", flags)
         observed = label_pattern(seen)
         self._observation = re.compile(rf"{line}(?:[ \t]{{0,20}}{observed}{unfinished})", flags)
         at_line = rf"{label}|(?:{partial})\Z" if partial else label
@@ -161,7 +173,7 @@ class Form:
         slashes = r"\\*(?!\\)"
         self._to_escape = re.compile(rf"{line}([ \t]{{0,20}})(?={slashes}(?:{at_line}))", flags)
         self._escaped = re.compile(rf"{line}([ \t]{{0,20}})\\(?={slashes}(?:{at_line}))", flags)
-        token = rf"{slashes}(?=[<\[◁])(?:{_TOKENS})"
+        token = rf"{slashes}{_NEARLY}(?:{_TOKENS})"
         self._token_to_escape = re.compile(rf"(?=[<\[◁\\])(?<!\\)(?={token})", flags)
         self._token_escaped = re.compile(rf"(?=\\)(?<!\\)\\(?={token})", flags)
         within = rf"(?:{words_pattern(seen)})[ \t]?\d{{0,3}}[:：]"

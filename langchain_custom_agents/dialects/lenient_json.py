@@ -42,6 +42,9 @@ _TEMPLATE = re.compile(r"(?<=[:,\[\s])`([^`]*)`(?=\s{0,99}[,}\]])")
 # A text that swallowed the marks between two others.
 _SWALLOWED = re.compile(r"""["'“”]\s{0,9}:\s{0,9}["'“”]""")
 _EMPTY = re.compile(r"""(["'])\1|“”""")
+# JSON goes on after a bracket that stood inside a text.
+_GOES_ON = re.compile(r"""["'“”]\s{0,9}(?:[,:}\]]|\Z)""")
+_WRITTEN = re.compile(r"\\(?:u[0-9a-fA-F]{4}|[nrtbf])|[\s\\\"'“”`]")
 _PLAIN = re.compile(r"""[^\\\n"'“”`]{1,20}""")
 _OPERATOR = re.compile(r"[()+*/=]")
 _STRUCTURE = re.compile(r"""["'{}\[\]]|\\.""", re.DOTALL)
@@ -206,8 +209,14 @@ def _regions(text: str, end: int | None) -> Iterable[str]:
     if end is not None:
         yield text[:end]
     last = text.rfind(_PAIRS.get(text[:1], "}")) + 1
-    if last > 1 and last != end:
+    if last > 1 and last != end and not _is_torn(text, last):
         yield text[:last]
+
+
+def _is_torn(text: str, at: int) -> bool:
+    """Tell whether a bracket stands within a text, so that the JSON does not end there."""
+    quotes = re.sub(r"\\.", "", text[:at], flags=re.DOTALL).count('"')
+    return quotes % 2 == 1 or _GOES_ON.search(text, at) is not None
 
 
 def _nested(text: str) -> int:
@@ -305,10 +314,13 @@ def _repaired(text: str) -> Value | None:
             continue
         if not value or not isinstance(value, dict if text.startswith("{") else list):
             continue
-        if any(_SWALLOWED.search(leaf) or _is_code(leaf, candidate) for leaf in _texts(value)):
+        leaves = list(_texts(value))
+        if any(_SWALLOWED.search(leaf) or _is_code(leaf, candidate) for leaf in leaves):
+            continue
+        if not _are_whole(leaves, candidate):
             continue
         # A value that is not there is not an empty text.
-        if "" in _texts(value) and not _EMPTY.search(candidate):
+        if "" in leaves and not _EMPTY.search(candidate):
             continue
         if _words(json.dumps(value, ensure_ascii=False)) == _words(candidate):
             return Value(value)
@@ -321,6 +333,15 @@ def _is_code(leaf: str, source: str) -> bool:
     if begins is None or not _OPERATOR.search(leaf):
         return False
     return not any(quote + begins[0] in source for quote in ('"', "'", "“", "”", "`"))
+
+
+def _are_whole(leaves: list[str], source: str) -> bool:
+    """Tell whether texts stand in the source as they are, and without the marks that end them."""
+    plain, bare = source.replace("\\", ""), _WRITTEN.sub("", source)
+    ends = (leaf[-12:].rpartition("\n")[2].rpartition("\\")[2] for leaf in leaves)
+    return all(
+        any(end + mark in plain for mark in "\"'”`") for end in ends if end.endswith(('"', "'"))
+    ) and ("\\u" in source or all(_WRITTEN.sub("", leaf) in bare for leaf in leaves))
 
 
 def _texts(value: Any) -> Iterable[str]:

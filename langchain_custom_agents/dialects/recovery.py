@@ -8,9 +8,10 @@ tool must be one there is, its input must fit the tool.
 
 import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from langchain_custom_agents.dialects import calls
+from langchain_custom_agents.dialects import calls, tags
 from langchain_custom_agents.dialects.arguments import (
     WORDS_AFTER,
     ArgumentsError,
@@ -57,6 +58,7 @@ LABELS = "The labels were not written exactly."
 ONE_LINE = "Labels within a line were read as labels."
 NO_LABEL = "The step had no label."
 OTHER_FORM = "The step was in another form."
+NO_INPUT_LABEL = "The input stood beside the tool's name."
 WEAK = "Other labels were read as those of the form."
 QUOTATION = "Block quotation marks around the reply were removed."
 AFTER_REASONING = "The words after the reasoning were taken as the answer."
@@ -108,6 +110,8 @@ _BLOB_START = re.compile(
     r"(?:(?<=[.!?。:：>])[ \t]{0,9}|^[ \t]{0,20}(?:(?:```|~~~)\w{0,10}[ \t]{1,3})?)(?=[\[{])",
     re.MULTILINE,
 )
+_CALL_LIST = re.compile(r"\[(?=[^\W\d][\w.]{0,79}\()")
+_AT_START = re.compile(r"(?:\A|[\n.!?。:：>])[ \t]{0,9}\Z")
 _LIKE_BLOB = re.compile(
     r"""[\[{][\s\[{]{0,9}["'“”]?(?:action|tool|name|function|final)""", re.IGNORECASE
 )
@@ -243,7 +247,7 @@ class _Reader:
             return self.step(inner, left - 1)
         if quotes:
             return None
-        for form in (self.blob, self.bare_line):
+        for form in (self.blob, self.listed, self.bare_line):
             found = form(body, segments)
             if found is not None:
                 return found
@@ -376,10 +380,10 @@ class _Reader:
         blob = self.in_blob(content)
         if blob is not None:
             return blob
-        tags = next(calls.in_tags(head, self.toolbox), None)
-        if tags is not None and tags.start == 0:
-            self.rest = tags.rest + self.rest
-            return tags.heard
+        tagged = next(tags.in_tags(head, self.toolbox), None)
+        if tagged is not None and tagged.start == 0:
+            self.rest = tagged.rest + self.rest
+            return tagged.heard
         line, _, below = head.partition("\n")
         inline = re.match(
             rf"(?P<name>[^\n:：]{{1,64}}?)[ \t]{{1,9}}(?:{segments.words.any_of('input')})\s?[:：]",
@@ -396,6 +400,10 @@ class _Reader:
         if weak:
             self.repairs.append(WEAK)
             return Call(line, self.unescaped(below[weak.end() :]), written=True)
+        if below.lstrip().startswith(("```", "~~~")) and self.can_be_tool(marked):
+            # What stands in a fence under a name is its input.
+            self.repairs.append(NO_INPUT_LABEL)
+            return Call(marked, self.unescaped(below), written=True)
         head = head.strip("`*_ \t") if "\n" not in head else head
         for found in (calls.in_brackets(head), calls.in_expression(head)):
             if found is not None and self.can_be_tool(found[0].name):
@@ -438,12 +446,13 @@ class _Reader:
             return Said(rest + "\n" + below, (_FINAL,))
         tool = self.prefix(line)
         if tool is not None:
-            given = line[len(tool) :].lstrip(" \t:：-–—").strip()
+            given = line[len(tool) :].lstrip(" \t:：-–—")
+            given = re.sub(r"\A,\s", "", given).strip()
             if given.startswith(("[", "(")):
                 self.refuse(self.say.cut_off)
             given = _WITH_INPUT.sub("", given)
             if given:
-                self.repairs.append("The input stood beside the tool's name.")
+                self.repairs.append(NO_INPUT_LABEL)
                 return Call(tool, f"{given}\n{below}".strip(), written=True)
         if "[" in line or "(" in line.strip(")"):
             begun = line[:400]
@@ -485,7 +494,7 @@ class _Reader:
                 break
         text = segments.content(index, stop)
         self.rest = segments.text[stop:]
-        tag = next(calls.in_tags(text, self.toolbox), None)
+        tag = next(tags.in_tags(text, self.toolbox), None)
         if tag is not None:
             if not text[: tag.start].strip():
                 self.refuse(self.say.unclear)
@@ -542,7 +551,7 @@ class _Reader:
     def tagged(self, body: str, segments: Segments, end: int) -> Move | None:
         """Read the first call in tags, if it comes before the first label."""
         try:
-            for found in calls.in_tags(body, self.toolbox):
+            for found in tags.in_tags(body, self.toolbox):
                 if found.start >= end:
                     return None
                 before = body[: found.start]
@@ -554,7 +563,8 @@ class _Reader:
                     self.example = True
                     continue
                 rest = _TAGS.sub("", found.rest[:400]) + found.rest[400:]
-                if introduces_example(before) or (line and rest.partition("\n")[0].strip("`~ []")):
+                goes_on = line and not found.is_token and rest.partition("\n")[0].strip("`~ []")
+                if introduces_example(before) or goes_on:
                     self.example = True
                     continue
                 self.thought = self.dialect.form.unescape(segments.thought(found.start))
@@ -610,6 +620,34 @@ class _Reader:
             f"{before.rstrip()[-200:].rpartition(chr(10))[2]} {rest[:200].partition(chr(10))[0]}"
         )
         return not _is_a(self.dialect, "JsonBlob") or bool(_HEDGED.search(around))
+
+    def listed(self, body: str, segments: Segments) -> Move | None:
+        """Read the first of calls in a list, as Llama writes them: `[now(), search(q="x")]`."""
+        for start in islice(_CALL_LIST.finditer(body), 8):
+            found = calls.in_expression(body[start.end() :])
+            if found is None or not found[1].lstrip().startswith((",", "]")):
+                continue
+            if not _AT_START.search(body[max(0, start.start() - 10) : start.start()]):
+                continue
+            call, rest = found
+            if call.positional is None and call.given != {}:
+                continue
+            if not self.toolbox or resolve(call.name, self.toolbox) is None:
+                continue
+            before, after = body[: start.start()], rest.partition("]")[2].strip()
+            if (
+                introduces_example(before)
+                or before.rpartition("\n")[2].count("`") % 2
+                or segments.in_fence(start.start()) is not None
+                or after[:1].islower()
+            ):
+                self.example = True
+                continue
+            self.repairs.append(NO_LABEL)
+            self.thought = self.dialect.form.unescape(segments.thought(start.start()))
+            self.rest = after
+            return self.settle(call)
+        return None
 
     def bare_line(self, body: str, segments: Segments) -> Move | None:
         """Read a last line that is nothing but a call: `Finish[42]`, `search("x")`."""
@@ -768,6 +806,10 @@ class _Reader:
         if call.positional is not None:
             return bound(call.positional, call.given, spec)
         if call.written:
+            repeated = _repeated(call.given, spec)
+            if repeated is not None:
+                self.repairs.append(calls.EXPRESSION)
+                return self.given(repeated, spec)
             given, repairs = read_input(call.given, spec)
             self.repairs += repairs
             return given
@@ -808,6 +850,21 @@ class _Reader:
         if self.dialect.form.is_escaped_in(body):
             return Misreading(self.words, self.say.quoted)
         return Prose(self.words, self.say.no_form)
+
+
+def _repeated(given: str, spec: ToolSpec) -> Call | None:
+    """Return the call that an input repeats: `get_weather(city="Kyoto")` for get_weather.
+
+    Where a tool takes several arguments, whatever stands around them is no argument.
+    """
+    several = bool(spec.args) and not spec.takes_text and len(spec.args or ()) > 1
+    found = calls.in_expression(given.strip()) if given.rstrip().endswith(")") else None
+    if found is None or found[1].strip():
+        return None
+    call = found[0]
+    if call.written or not (several or letters(call.name) == letters(spec.name)):
+        return None
+    return call
 
 
 _ANSWER_KEYS = {"answer", "finalanswer", "output", "response", "text", "result", "content"}

@@ -16,6 +16,7 @@ _HEAD = re.compile(
     r"\s*(?:<\|im_start\|>\s{0,3}assistant\b"
     r"|<\|start_header_id\|>\s{0,3}assistant\s{0,3}<\|end_header_id\|>"
     r"|<\|(?:assistant|start_of_turn|begin_of_text|startoftext|start)\|>(?:assistant\b)?"
+    r"|<\|header_start\|>\s{0,3}assistant\s{0,3}<\|header_end\|>|<\|START_(?:RESPONSE|TEXT)\|>"
     r"|<start_of_turn>\s{0,3}model\b|\[/INST\]|<s>|<bos>)",
     re.IGNORECASE,
 )
@@ -24,6 +25,11 @@ _CHANNEL = re.compile(
     r"(?:<\|constrain\|>[^<]{0,40})?<\|message\|>",
     re.IGNORECASE,
 )
+_BARE_CALL = (
+    r"commentary to=(?:functions\.)?(?P<call>[\w.\-]{1,80})\s{0,3}(?:json|code)?\s{0,9}(?=\{)"
+)
+_BARE_CHANNEL = re.compile(rf"\s{{0,9}}(?:{_BARE_CALL}|analysis(?=[A-Z\"']|\w{{2,20}} ))")
+_BARE_NEXT = re.compile(rf"assistant(?:{_BARE_CALL}|final(?=\S))")
 _CHANNEL_END = re.compile(r"<\|(?:end|call|return|start)\|>", re.IGNORECASE)
 _RECIPIENT = re.compile(r"to=([\w.\-]{1,80})")
 
@@ -65,7 +71,7 @@ def unwrap(words: str) -> Unwrapped:
         >>> unwrap("<think>Hm.</think>Final Answer: 42<|im_end|>").body
         'Final Answer: 42'
     """
-    channels = _channels(words) if "<|channel|>" in words else None
+    channels = _channels(words) if "<|channel|>" in words else _bare_channels(words)
     if channels is not None:
         return channels
     body, reasoning, inside = _without_reasoning(words)
@@ -123,6 +129,22 @@ def _without_reasoning(words: str) -> tuple[str, str, bool]:
     if re.sub(r"\W", "", re.sub(r"^\s*\w{1,20}\s*[:：]", "", body)):
         return body, reasoning, False
     return reasoning, "", True
+
+
+def _bare_channels(words: str) -> Unwrapped | None:
+    """Read the channels of OpenAI's template where a server took its tokens out."""
+    start = _BARE_CHANNEL.match(words)
+    if start is None:
+        return None
+    reasoning, rest = "", words[start.end() :]
+    if not start["call"]:
+        following = _BARE_NEXT.search(rest)
+        if following is None:
+            return None
+        reasoning, rest = rest[: following.start()].strip(), rest[following.end() :]
+        start = following
+    repairs = (REASONING, TEMPLATE) if reasoning else (TEMPLATE,)
+    return Unwrapped(rest.strip(), reasoning, "", repairs, start["call"] or "")
 
 
 def _channels(words: str) -> Unwrapped | None:

@@ -488,6 +488,130 @@ SHAPES: tuple[Shape, ...] = (
     _labelled("input beside the name", 'I look\nAction: Search with input "Mount Aso"', _ASO),
     _labelled("no action, then an answer", "Action: None\nAction Input: None\nFinal Answer: 1,592 metres", _HEIGHT),
     _json("missing value", '{"action": "get_weather", "action_input": {"city": }}', None),
+    # What servers pass on of the forms that models are trained in.
+    _labelled(
+        "tags of open models",
+        '<acme:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Kyoto</parameter>\n'
+        '<parameter name="days">3</parameter>\n</invoke>\n</acme:tool_call>',
+        _THREE_DAYS,
+    ),
+    _json(
+        "tags of open models",
+        'I look.\n\n<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n'
+        '<｜DSML｜parameter name="city" string="true">Kyoto</｜DSML｜parameter>\n'
+        '<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>\n'
+        "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+        _THREE_DAYS,
+    ),
+    _labelled(
+        "tags of open models",
+        "<function_calls>\n<invoke>\n<tool_name>get_weather</tool_name>\n<parameters>\n"
+        "<city>Kyoto</city>\n</parameters>\n</invoke>\n</function_calls>",
+        _KYOTO,
+    ),
+    _labelled(
+        "tags of open models",
+        "<tool_call>\n  <function=get_weather>\n    <parameter=city>\n      Kyoto\n"
+        "    </parameter>\n  </function>\n</tool_call>",
+        _KYOTO,
+    ),
+    _labelled(
+        "tags of open models",
+        "<tool_call>\n<function=get_weather>\n<parameter=city>\nKyoto\n<parameter=days>\n3\n"
+        "</function>\n</tool_call>",
+        _THREE_DAYS,
+    ),
+    _labelled(
+        "tags of open models", '<invoke name="get_weather"><parameter name="city">Kyo', None
+    ),
+    _labelled(
+        "tags of open models",
+        "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Kyoto</arg_value>\n"
+        "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
+        _THREE_DAYS,
+    ),
+    _labelled(
+        "tags of open models",
+        '<|tool_call>call:get_weather{city:<|"|>Kyoto<|"|>,days:3}<tool_call|>',
+        _THREE_DAYS,
+    ),
+    _labelled(
+        "tags of open models",
+        "<start_function_call>call:get_weather{city:<escape>Kyoto<escape>}<end_function_call>",
+        _KYOTO,
+    ),
+    _json(
+        "tags of open models",
+        '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "get_weather", "parameters": '
+        '{"city": "Kyoto"}}]<|END_ACTION|>',
+        _KYOTO,
+    ),
+    _labelled(
+        "tags of open models", '✿FUNCTION✿: get_weather\n✿ARGS✿: {"city": "Kyoto"}\n✿RESULT✿', _KYOTO
+    ),
+    _labelled("tags of open models", '[TOOL_CALLS]get_weather{"city": "Kyoto", "days": 3}', _THREE_DAYS),
+    _labelled("tags of open models", '<function=get_weather>{{"city": "Kyoto"}}</function>', _KYOTO),
+    _labelled("tags of open models", '[Calling tool: get_weather({"city": "Kyoto"})]', _KYOTO),
+    _labelled(
+        "tags of open models",
+        '<|python_start|>[get_weather(city="Kyoto")]<|python_end|> It will rain.',
+        _KYOTO,
+    ),
+    _labelled(
+        "channels without their tokens", 'commentary to=functions.get_weather json{"city": "Kyoto"}', _KYOTO
+    ),
+    _labelled(
+        "channels without their tokens",
+        "analysisWe know the height of it.assistantfinal1,592 metres",
+        _HEIGHT,
+    ),
+    _labelled("list of calls", 'I look: [get_weather(city="Kyoto", days=3), now()]', _THREE_DAYS),
+    _labelled("list of calls", 'A call such as [get_weather(city="Kyoto")] is not needed here.', None),
+    _labelled("list of calls", '[get_weather(city="Kyoto")] is how one would ask for it.', None),
+    _labelled(
+        "reasoning block",
+        "<|START_THINKING|>Is it high?<|END_THINKING|><|START_RESPONSE|>1,592 metres<|END_RESPONSE|>",
+        _HEIGHT,
+    ),
+    _labelled(
+        "reasoning block",
+        "<|channel>thought\nI look.\n<channel|>Action: Search\nAction Input: Mount Aso",
+        _ASO,
+    ),
+    _labelled(
+        "chat template",
+        "Action: Search\nAction Input: Mount Aso<|header_start|>assistant<|header_end|>\n\n"
+        "Thought: It is high.",
+        _ASO,
+    ),
+    _labelled(
+        "invented observation",
+        "Action: Search\nAction Input: Mount Aso\n<tool_response>\n3,000 metres\n</tool_response>",
+        _ASO,
+    ),
+    _labelled(
+        "input beside the name",
+        "I compute.\n\nAction: Calculator\n```python\n17 * 23\n```",
+        Action("Calculator", "17 * 23"),
+    ),
+    _labelled("input beside the name", "I look\nAction: Search, 'Mount Aso'", _ASO),
+    _labelled(
+        "input that repeats the call",
+        "I look\nAction: get_weather\nAction Input: get_weather(city='Kyoto', days=3)",
+        _THREE_DAYS,
+    ),
+    _json("other keys", '{"response": "1,592 metres"}', _HEIGHT),
+    _json(
+        "cut off",
+        '[{"action": "Search", "action_input": "Mount Aso [map]"}, {"action": "now", "action_in',
+        None,
+    ),
+    _json(
+        "cut off",
+        'Action:\n```\n[{"action": "Search", "action_input": "Aso [map]"},\n {"action": "now", '
+        '"action_input": {}\n',
+        Action("Search", "Aso [map]"),
+    ),
     # Other dialects.
     Shape(
         "self-ask", "self-ask", "Are follow up questions needed here: Yes. Follow up: How high is it?",

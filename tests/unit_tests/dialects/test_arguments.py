@@ -125,3 +125,30 @@ def test_code_that_breaks_off_is_not_run():
     """A fence that is opened and not closed tells of code that is not whole."""
     with pytest.raises(BrokenJSONError):
         read_input("```python\nshutil.rmtree(folder /", ToolSpec("python"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"a": "x[1]", "b": 2',
+        '{"a": "b]", "c": {"d": "e}f',
+        '{"a": "5" tall"}',
+    ],
+)
+def test_no_text_is_torn_at_a_bracket_or_given_the_mark_that_ends_it(text):
+    """What a repair would cut in the middle of a text, or add to it, is refused."""
+    with pytest.raises(BrokenJSONError):
+        read_json(text)
+
+
+def test_a_repaired_text_keeps_its_punctuation():
+    """A text that was mended holds the marks of the text that was written, and no others."""
+    read = read_json("""{"a": "x[href='y']; (z)" "b": "p, q"}""").value
+
+    assert read == {"a": "x[href='y']; (z)", "b": "p, q"}
+
+
+def test_emphasis_that_ended_with_the_label_is_no_part_of_the_arguments():
+    """Two asterisks before arguments are left over from "**Action Input: ** {...}"."""
+    assert read_input('** {"a": 1, "b": 2}', TWO)[0] == {"a": 1, "b": 2}
+    assert read_input("**kwargs", ToolSpec("Search"))[0] == "**kwargs"
