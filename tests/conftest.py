@@ -1,5 +1,6 @@
 """What all tests share: how thorough hypothesis is, no network for unit tests, no silent skips."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,17 @@ settings.register_profile("ci", _CALM, derandomize=True, database=None, print_bl
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=15)
 settings.register_profile("thorough", _CALM, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+# What is loaded before the first test stays to the end: garbage is not looked for among it, neither
+# while it is loaded nor in every full collection after that.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from here on."""
+    gc.freeze()
+    gc.enable()
+
 
 NO_SKIPS = os.environ.get("LCA_NO_SKIPS", "") not in ("", "0")
 
