@@ -432,7 +432,7 @@ def test_stock_agents_run_in_ours():
 
 def test_parallel_calls_run_side_by_side():
     """Two calls of one reply overlap: each waits for the other."""
-    together = threading.Barrier(2, timeout=10)
+    together = threading.Barrier(2, timeout=60)
     tools = [Tool(name, lambda text: str(together.wait()), "waits") for name in ("A", "B")]
     call = [
         {"name": name, "args": {"__arg1": "x"}, "id": name, "type": "tool_call"} for name in "AB"

@@ -320,7 +320,7 @@ def test_closing_the_iterator_ends_the_run() -> None:
     assert next(pieces) == "wo"
     pieces.close()
     for thread in set(threading.enumerate()) - before:
-        thread.join(30)
+        thread.join(60)
     assert len(llm.said) < 5_000
 
 

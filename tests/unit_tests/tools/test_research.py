@@ -711,7 +711,7 @@ def test_a_site_is_asked_for_one_page_at_a_time():
     """Readers in several threads wait for each other at one site, and not at others."""
     web = Web()
     at_once, most = [0], [0]
-    both = threading.Barrier(2, timeout=30)
+    both = threading.Barrier(2, timeout=60)
     lock = threading.Lock()
 
     def answer(request: httpx2.Request) -> httpx2.Response:

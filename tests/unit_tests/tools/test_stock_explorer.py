@@ -68,11 +68,11 @@ def both_users_keep_their_pages(tools):
 
     def user(title, word):
         tools.search(title)
-        both.wait(10)
+        both.wait(60)
         try:
             found[title] = tools.lookup(word)
         finally:
-            both.wait(10)
+            both.wait(60)
 
     threads = [threading.Thread(target=user, args=a) for a in (("A", "here"), ("B", "more"))]
     for thread in threads:
