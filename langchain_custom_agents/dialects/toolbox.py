@@ -112,6 +112,7 @@ class Toolbox:
 
     Args:
         specs: The tools, in the order they are offered.
+        forced: Whether one of them must be called, so that a grammar admits no answer.
 
     Example:
         >>> [spec.name for spec in Toolbox.of(["Search", "Lookup"])]
@@ -119,6 +120,7 @@ class Toolbox:
     """
 
     specs: tuple[ToolSpec, ...] = ()
+    forced: bool = False
     _by_name: dict[str, ToolSpec] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -126,9 +128,18 @@ class Toolbox:
 
     @classmethod
     def of(cls, tools: "Tools") -> "Toolbox":
-        """Make a toolbox of whatever describes tools; a toolbox stays what it is."""
+        """Make a toolbox of whatever describes tools; a toolbox stays what it is.
+
+        Raises:
+            TypeError: If it is no list, or something in it is no tool.
+        """
         if isinstance(tools, Toolbox):
             return tools
+        if isinstance(tools, str | Mapping | BaseTool) or not isinstance(tools, Iterable):
+            # A text would be taken for its letters, a schema for its keys.
+            kind = "one tool" if isinstance(tools, BaseTool) else repr(tools)
+            msg = f"`tools` is {kind}; give a list of tools, of schemas or of names."
+            raise TypeError(msg)
         return cls(tuple(ToolSpec.of(tool) for tool in tools))
 
     @cached_property

@@ -32,6 +32,14 @@ def test_a_tool_without_a_name_is_refused_in_a_sentence(tool):
         ToolSpec.of(tool)
 
 
+@pytest.mark.parametrize("tools", ["Search", {"name": "Search"}, None, 5])
+def test_one_tool_alone_is_no_list_of_tools(tools):
+    """A name would be read as its letters, a schema as its keys: both are refused."""
+    for use in (Toolbox.of, lambda given: ENGLISH.read("Action: Search", given)):
+        with pytest.raises(TypeError, match="`tools` is .*; give a list of tools"):
+            use(tools)
+
+
 def test_nothing_where_a_schema_has_a_list_is_nothing():
     """Some servers send null for what they leave out."""
     schema = {"properties": {"city": {}}, "required": None, "$defs": None}
