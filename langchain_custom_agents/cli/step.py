@@ -67,6 +67,9 @@ def _do(key: str, stepper: "Stepper", screen: "_Screen") -> None:
         ValueError: If it does not fit here; the sentence says why.
         EOFError: If the input ends.
     """
+    # Before anything is asked for, and in the words of keys: here nobody calls `plan()`.
+    if missing := _missing(key, stepper):
+        raise ValueError(missing)
     if key == "":
         stepper.act() if stepper.planned else stepper.plan()
     elif key == "p":
@@ -92,6 +95,22 @@ def _do(key: str, stepper: "Stepper", screen: "_Screen") -> None:
         stepper.finish()
     else:
         screen.show(HELP)
+
+
+def _missing(key: str, stepper: "Stepper") -> str:
+    """Say what has to come before a key can be of use; empty if nothing has to."""
+    record = stepper.record
+    if key in ("a", "i") and not stepper.planned:
+        return "No action is planned: Enter asks the model for one."
+    if key == "o" and (stepper.planned or not record.calls):
+        return "There is no observation to change: Enter calls the tool."
+    if key == "t" and stepper.planned:
+        return "The next prompt comes after this action: Enter takes it."
+    if key == "w" and not record.steps:
+        return "The model has said nothing yet: Enter asks it."
+    if key == "b" and not record.steps:
+        return "There is nothing to take back."
+    return ""
 
 
 def _input(words: str, move: Any) -> str | dict[str, Any]:
