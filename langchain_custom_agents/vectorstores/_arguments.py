@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +14,10 @@ __all__ = ["checked_ids", "checked_metadata", "checked_texts", "checked_vectors"
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-_SIMPLE = (str, int, float, bool, type(None))
+_ENCODE_ALL = json.JSONEncoder(
+    ensure_ascii=False, separators=("\x1f", ":"), allow_nan=False, check_circular=False
+).encode
+_SIMPLE = {str, int, float, bool, type(None)}
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -66,24 +70,26 @@ def checked_metadata(metadatas: Sequence[Mapping[str, Any] | None] | None, count
     if isinstance(metadatas, Mapping) or len(metadatas) != count:
         msg = f"metadatas must hold one mapping per text: {len(metadatas)} for {count} texts."
         raise ValueError(msg)
-    return [_as_json(metadata, number) for number, metadata in enumerate(metadatas)]
+    given = [metadata or {} for metadata in metadatas]
+    if (
+        {type(metadata) for metadata in given} == {dict}
+        and {type(key) for metadata in given for key in metadata} <= {str}
+        and {type(value) for metadata in given for value in metadata.values()} <= _SIMPLE
+    ):
+        # Written in one go, which takes a third of the time, and cut where one ends: control
+        # characters are escaped in JSON, and a flat mapping has no other "}" before a separator.
+        with suppress(ValueError):  # put into words below
+            written = _ENCODE_ALL(given)
+            written.encode()
+            return written[1:-1].replace("}\x1f{", "}\n{").replace("\x1f", ",").split("\n")
+    return [_as_json(metadata, number) for number, metadata in enumerate(given)]
 
 
-def _as_json(metadata: Mapping[str, Any] | None, number: int) -> str:
-    if not metadata:
-        return "{}"
+def _as_json(metadata: Mapping[str, Any], number: int) -> str:
     if not isinstance(metadata, Mapping):
         msg = f"metadatas[{number}] must be a mapping, not {metadata!r}."
         raise ValueError(msg)  # noqa: TRY004
-    if not all(type(key) is str and type(value) in _SIMPLE for key, value in metadata.items()):
-        metadata = _plain(metadata, f"metadatas[{number}]")
-    try:
-        written = _ENCODE(metadata)
-    except ValueError:
-        written = _ENCODE(_plain(metadata, f"metadatas[{number}]"))
-    if not written.isascii():
-        _plain(metadata, f"metadatas[{number}]")
-    return written
+    return _ENCODE(_plain(metadata, f"metadatas[{number}]"))
 
 
 def _plain(value: Any, where: str) -> Any:

@@ -269,19 +269,23 @@ class Documents:
         """Write facts into the manifest."""
         connection.executemany("INSERT OR REPLACE INTO manifest VALUES (?, ?)", facts.items())
 
-    def insert(self, connection: _Connection, documents: Iterable[tuple[str, str, str]]) -> None:
-        """Add (id, text, metadata) rows; a document with the same id gives way."""
-        documents = list(documents)
-        self.remove(connection, self.rows_of(connection, [id_ for id_, _, _ in documents]))
+    def insert(
+        self,
+        connection: _Connection,
+        ids: Sequence[str],
+        texts: Sequence[str],
+        metadatas: Sequence[str],
+    ) -> None:
+        """Add documents; one with the same id gives way."""
+        self.remove(connection, self.rows_of(connection, ids))
         first = self.state(connection).rows
+        rows = range(first, first + len(ids))
         connection.executemany(
             "INSERT INTO documents VALUES (?, ?, ?, ?)",
-            ((row, *document) for row, document in enumerate(documents, first)),
+            zip(rows, ids, texts, metadatas, strict=True),
         )
-        self._write_words(
-            connection, ((row, text) for row, (_, text, _) in enumerate(documents, first))
-        )
-        connection.execute("UPDATE state SET rows = rows + ?", (len(documents),))
+        self._write_words(connection, zip(rows, texts, strict=True))
+        connection.execute("UPDATE state SET rows = rows + ?", (len(ids),))
 
     def remove(self, connection: _Connection, rows: Sequence[int]) -> None:
         """Take documents out; their rows stay empty until the store is compacted."""

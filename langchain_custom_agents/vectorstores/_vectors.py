@@ -106,23 +106,25 @@ class Codes:
         dimension = vectors.shape[1]
         groups = -(-dimension // 4)
         rotation = faiss.RandomRotationMatrix(dimension, 4 * groups)
-        rotation.init(20_240_521)
         kind = faiss.METRIC_INNER_PRODUCT if metric == "dot" else faiss.METRIC_L2
         inner = faiss.IndexPQFastScan(4 * groups, groups, 4, kind)
         inner.pq.cp.niter = 8
         inner.pq.cp.min_points_per_centroid = 1  # a small sample is no reason for a warning
         index = faiss.IndexPreTransform(rotation, inner)
         sample = vectors[:: max(1, len(vectors) // _TRAINING)][:_TRAINING]
-        index.train(np.resize(sample, (max(16, len(sample)), dimension)))
+        # Learning is thousands of steps of microseconds; threads wait for each other after each,
+        # on a busy machine for seconds in all, and save next to nothing on an idle one.
+        threads = faiss.omp_get_max_threads()
+        faiss.omp_set_num_threads(1)
+        try:
+            rotation.init(20_240_521)
+            index.train(np.resize(sample, (max(16, len(sample)), dimension)))
+        finally:
+            faiss.omp_set_num_threads(threads)
         inner.pq.sync_transposed_centroids()  # encodes a third faster
         for block in _blocks(vectors):
             index.add(block)
-        made = cls(index, metric)
-        # faiss keeps pointers to the parts, Python must keep the parts.
-        made._parts = (rotation, inner)
-        return made
-
-    _parts: tuple[Any, ...] = ()
+        return cls(index, metric)
 
     def extended(self, vectors: Floats) -> "Codes":
         """Return codes for more rows; these stay as they are, for those who still use them."""
@@ -173,7 +175,7 @@ class Snapshot:
     dead: int
     codes: Codes | None = None
     seen: dict[int, Held] = field(default_factory=dict)
-    """Documents of small stores, kept because reading them again would cost more than searching."""
+    """Documents that were read: reading them again would cost more than a small search."""
 
     matched: dict[str, Rows] = field(default_factory=dict)
     """What recent filters left, by their text."""

@@ -1,6 +1,5 @@
 """`FAISSStore`: a LangChain vector store, exact, fast, and safe on disk."""
 
-import json
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,8 +50,9 @@ SearchType = Literal["dense", "keyword", "hybrid"]
 _SEARCH_TYPES = ("dense", "keyword", "hybrid")
 _METRICS = ("cosine", "dot", "l2")
 _TIERS = ("auto", "exact", "codes")
-_SEEN = 20_000
-_MATCHED = 16
+_SEEN = 20_000  # documents that were read and stay in memory
+_FILTERS = 256  # filters whose rows stay in memory,
+_MATCHED = 1_000_000  # as long as they are no more, at 8 bytes each
 _POOL = 100  # rows each side brings to a hybrid search
 
 
@@ -300,10 +300,13 @@ class FAISSStore(VectorStore):
             >>> FAISSStore(None).add_embeddings([("north", [0.0, 1.0])], ids=["n"])
             ['n']
         """
-        pairs = list(text_embeddings)
-        batch = _Batch.checked([text for text, _ in pairs], metadatas, ids)
+        texts, vectors = [], []
+        for text, vector in text_embeddings:
+            texts.append(text)
+            vectors.append(vector)
+        batch = _Batch.checked(texts, metadatas, ids)
         if batch.texts:
-            self._write(batch, [vector for _, vector in pairs])
+            self._write(batch, vectors)
         return batch.ids
 
     def delete(
@@ -402,9 +405,7 @@ class FAISSStore(VectorStore):
                 self._documents.describe(connection, embedding=self._embedding_id)
             # The vectors first: a commit must never speak of one that is not there.
             self._vectors(matrix.shape[1]).write(self._documents.state(connection), matrix)
-            self._documents.insert(
-                connection, zip(batch.ids, batch.texts, batch.metadatas, strict=True)
-            )
+            self._documents.insert(connection, batch.ids, batch.texts, batch.metadatas)
             self._documents.committed(connection)
         self._published()
 
@@ -812,8 +813,7 @@ class FAISSStore(VectorStore):
                     return []
                 scores = self._scores(connection, snapshot, asked, query, vector)
                 held = self._held(connection, snapshot, list(scores))
-                if len(snapshot.vectors) <= _SEEN:
-                    self._documents.looked(connection, snapshot.state)
+                self._documents.looked(connection, snapshot.state)
             found = list(zip(held, scores.values(), strict=True))
         least = asked.score_threshold
         return [
@@ -825,13 +825,12 @@ class FAISSStore(VectorStore):
     def _found_in_memory(
         self, asked: "_Asked", vector: Floats | None
     ) -> list[tuple[Held, float]] | None:
-        """Search a small store that has not changed without asking SQLite; None where it must."""
+        """Search a store that has not changed without asking SQLite; None where it must be."""
         snapshot = self._index.newest if self._index is not None else None
         if (
             snapshot is None
             or vector is None
             or asked.search_type != "dense"
-            or len(snapshot.vectors) > _SEEN
             or not self._documents.still(snapshot.state)
         ):
             return None
@@ -887,21 +886,20 @@ class FAISSStore(VectorStore):
             if allowed is None:
                 allowed = np.array(self._documents.matching(connection, asked.filter), np.int64)
                 if name:
-                    if len(snapshot.matched) >= _MATCHED:
+                    known = snapshot.matched.values()
+                    if len(known) >= _FILTERS or sum(map(len, known)) > _MATCHED:
                         snapshot.matched.clear()
                     snapshot.matched[name] = allowed
         return snapshot.nearest(vector, count, allowed)
 
     def _held(self, connection: Any, snapshot: Snapshot, rows: Sequence[int]) -> list[Held]:
-        """Return documents by row; small stores keep in memory what was read once."""
-        seen = snapshot.seen
-        held = {row: seen.get(row) for row in rows}
+        """Return documents by row; what was read stays in memory for a while."""
+        held = {row: snapshot.seen.get(row) for row in rows}
         missing = [row for row, found in held.items() if found is None]
         read = self._documents.fetch(connection, missing) if missing else {}
-        if read and len(snapshot.vectors) <= _SEEN:
-            if len(seen) > _SEEN:
-                seen.clear()
-            seen.update(read)
+        if len(snapshot.seen) > _SEEN:
+            snapshot.seen.clear()
+        snapshot.seen.update(read)
         return [held[row] or read[row] for row in rows]
 
     def _relevance(self, asked: "_Asked", score: float) -> float:
@@ -1222,7 +1220,7 @@ def _k(k: int, kwargs: Mapping[str, Any]) -> int:
 
 def _written(filter: Filter) -> str:  # noqa: A002
     """Return a filter's text, by which its rows are remembered; "" for a function."""
-    return "" if callable(filter) else json.dumps(filter, default=repr)
+    return "" if callable(filter) else repr(dict(filter))
 
 
 def _one_of(name: str, value: str, known: Sequence[str]) -> None:

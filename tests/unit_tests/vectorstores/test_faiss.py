@@ -19,6 +19,7 @@ from langchain_core.embeddings import Embeddings
 
 from langchain_custom_agents.offline import HashingEmbeddings
 from langchain_custom_agents.vectorstores import _vectors
+from langchain_custom_agents.vectorstores._arguments import checked_metadata
 from langchain_custom_agents.vectorstores.faiss import FAISSStore, FAISSStoreRetriever
 
 EMBEDDINGS = HashingEmbeddings(64)
@@ -457,6 +458,26 @@ def test_metadata_comes_back_as_it_was(store: FAISSStore) -> None:
     store.add_texts(["x"], [{**metadata, "numpy": np.float32(0.5), "tuple": (1, 2)}], ids=["x"])
     (found,) = store.get_by_ids(["x"])
     assert found.metadata == {**metadata, "numpy": 0.5, "tuple": [1, 2]}
+
+
+@given(
+    st.lists(
+        st.dictionaries(
+            st.text('ab}{,:"\x1f\\n\n名', max_size=4),
+            st.none()
+            | st.booleans()
+            | st.integers()
+            | st.floats(allow_nan=False, allow_infinity=False)
+            | st.text('ab}{,:"\x1f\\n\n名', max_size=4),
+        ),
+        min_size=1,
+    )
+)
+def test_metadata_written_together_is_each_ones_own(metadatas: list[dict[str, Any]]) -> None:
+    """Many flat mappings are written as one text; each comes back as it was, to the letter."""
+    written = checked_metadata(metadatas, len(metadatas))
+    assert [json.loads(one) for one in written] == metadatas
+    assert written == [checked_metadata([one], 1)[0] for one in metadatas]
 
 
 def test_odd_texts_are_kept(store: FAISSStore) -> None:
