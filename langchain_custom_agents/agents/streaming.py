@@ -16,7 +16,7 @@ from uuid import UUID
 from langchain_core.agents import AgentFinish
 from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
 from langchain_core.outputs import ChatGenerationChunk
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
 from langchain_custom_agents.agents.base import DialectAgent
@@ -99,6 +99,20 @@ class _Answering:
         certain = reply.answer[len(self._shown) :]
         self._shown = reply.answer
         return certain
+
+    def check(self) -> None:
+        """Refuse a run without an answer of an agent: silence would be taken for one.
+
+        Raises:
+            TypeError: If no agent has finished.
+        """
+        if self._finished is None:
+            msg = (
+                "No agent finished in this run, so it has no final answer to stream: give an "
+                "AgentExecutor. A graph, as create_agent makes one, streams by itself: "
+                'graph.stream(inputs, stream_mode="messages").'
+            )
+            raise TypeError(msg)
 
     def acts(self, run: UUID) -> None:
         """Note that a reply was no answer."""
@@ -324,6 +338,12 @@ def _listening(
     return merge_configs(config, {"callbacks": [handler] if ours else [handler, _Tap()]})
 
 
+def _check_runs(executor: Any) -> None:
+    if not isinstance(executor, Runnable):
+        msg = f"`executor` is {type(executor).__name__}; give an AgentExecutor."
+        raise TypeError(msg)
+
+
 def stream_answer(
     executor: Any, inputs: Any, config: RunnableConfig | None = None, *, eager: bool = False
 ) -> Iterator[str]:
@@ -344,6 +364,7 @@ def stream_answer(
 
     Raises:
         BaseException: What the run raises.
+        TypeError: If it is no run of an agent executor.
 
     Example:
         >>> from langchain_custom_agents import AgentExecutor, ReActAgent
@@ -353,12 +374,14 @@ def stream_answer(
         >>> list(stream_answer(executor, {"input": "Who is Takuma?"}))
         ['Takuma', ' is', ' a', ' teache', 'r.']
     """
+    _check_runs(executor)
     said: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
     handler = _Abandonable(executor, said.put, eager=eager)
 
     def run() -> None:
         try:
             executor.invoke(inputs, _listening(executor, config, handler))
+            handler._answering.check()
         except BaseException as error:  # noqa: BLE001 - raised again where it is listened to
             said.put(error)
         else:
@@ -393,13 +416,16 @@ async def astream_answer(
 
     Raises:
         BaseException: What the run raises.
+        TypeError: If it is no run of an agent executor.
     """
+    _check_runs(executor)
     said: asyncio.Queue[str | None] = asyncio.Queue()
     handler = AsyncFinalAnswerStream(executor, said.put, eager=eager)
 
     async def run() -> None:
         try:
             await executor.ainvoke(inputs, _listening(executor, config, handler))
+            handler._answering.check()
         finally:
             said.put_nowait(None)
 

@@ -394,3 +394,25 @@ def test_listening_does_not_change_the_tree_of_runs() -> None:
         "/AgentExecutor/LLMChain",
         "/AgentExecutor/LLMChain/model",
     ]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_run_without_an_agents_answer_is_not_passed_over_in_silence(asynchronous: bool) -> None:
+    """A graph, a tool and what cannot run at all are refused: nothing is no answer of theirs."""
+    from langchain.agents import create_agent
+
+    model = ScriptedChatModel(["a teacher"])
+    graph = create_agent(model, [])
+
+    async def listen(given: Any) -> list[str]:
+        return [piece async for piece in astream_answer(given, {"messages": [("user", "Who?")]})]
+
+    def hear(given: Any) -> list[str]:
+        if asynchronous:
+            return asyncio.run(listen(given))
+        return list(stream_answer(given, {"messages": [("user", "Who?")]}))
+
+    with pytest.raises(TypeError, match="A graph, as create_agent makes one"):
+        hear(graph)
+    with pytest.raises(TypeError, match="`executor` is NoneType; give an AgentExecutor"):
+        hear(None)
