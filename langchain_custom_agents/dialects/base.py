@@ -5,6 +5,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from langchain_custom_agents.dialects.form import Form
@@ -110,7 +111,7 @@ class Dialect(ABC):
         Returns:
             The reading. Words that cannot be read with certainty give a `Misreading`.
         """
-        words, toolbox = tidy(text), Toolbox.of(tools)
+        words, toolbox = tidy(_plainly(text)), Toolbox.of(tools)
         head, cut = self.cut(words)
         begins = (head,) if head.startswith(self.cue) else (f"{self.cue}\n{head}",)
         for candidate in begins:
@@ -284,6 +285,19 @@ class Dialect(ABC):
     def unescape(self, content: str) -> str:
         """Take the backslashes of `escape` away."""
         return self.form.unescape(content)
+
+
+# What editors and tokenizers leave before a text, and nobody sees.
+_UNSEEN = "\ufeff\u200b\u2060\u200e\u200f"
+
+
+def _plainly(text: str) -> str:
+    """Return words without unseen marks before them, and without an indentation of all lines."""
+    text = text.lstrip(_UNSEEN)
+    if not text[:1].isspace():
+        return text
+    indented = all(line[0] in " \t" for line in text.split("\n") if line.strip())
+    return dedent(text) if indented else text
 
 
 # A text that begins like JSON, a quotation or a fence would be read as such: it is escaped too.

@@ -118,6 +118,14 @@ _LIKE_BLOB = re.compile(
 _FENCE_END = re.compile(r"(?:```|~~~)\w{0,10}\s{0,9}\Z")
 _AFTER_BLOB = re.compile(r"[\s`~}\]),]{0,99}")
 _TAGS = re.compile(r"\A(?:\s|</[\w:]{1,30}>|<\|/?\w{1,30}\|>|<｜[^>]{1,40}>|[`\]})])*")
+# What prompts teach a model to say before the answer: without one it is none.
+_ANNOUNCED = re.compile(
+    r"\W{0,9}(?:thought\W{1,3})?i (?:now know the final answer|now can give a great answer"
+    r"|can answer without using any more tools)(?: and can provide it[^.\n]{0,40})?\W{0,9}"
+    r"|\W{0,9}(?:thought\W{1,3})?do i need to use a tool\?(?:\s(?:yes|no))?\W{0,9}"
+    r"|(?:我)?现在(?:我)?知道(?:了)?最终答案(?:了)?\W{0,9}|最終的な答えが(?:分|わ)かった\W{0,9}",
+    re.IGNORECASE,
+)
 # Words around JSON that speak about a step instead of taking it.
 _HEDGED = re.compile(
     r"\b(?:but|however|not|unless|if|instead|would|could|should|might|example|format|form|like)\b"
@@ -184,10 +192,11 @@ class _Reader:
                 move = self.settle(self.called(unwrapped.called, body))
             else:
                 move = self.step(body, 3)
-            if move is None and not unwrapped.inside and unwrapped.reasoning:
+            goes_on = unwrapped.inside or unwrapped.is_open
+            if move is None and not goes_on and unwrapped.reasoning:
                 move = self.after_reasoning(body, unwrapped.reasoning)
             if move is None:
-                move = self.nothing(body, may_be_answer=not unwrapped.inside)
+                move = self.nothing(body, may_be_answer=not goes_on)
         except _RefusalError as refusal:
             move = refusal.move
         except BrokenJSONError as error:
@@ -220,6 +229,10 @@ class _Reader:
         exact = None if body == self.head else self.exact(body)
         if exact is not None:
             return exact
+        bare = _unquoted(body) if left else None
+        if bare is not None:
+            self.repairs.append(QUOTATION)
+            return self.step(bare, left - 1)
         segments = Segments(body, self.dialect)
         if segments.mended:
             self.repairs.append(FENCED)
@@ -235,7 +248,7 @@ class _Reader:
                 return tagged
         if first is not None and not quotes:
             # An action before an answer: the action is taken.
-            early = self.blob(body[:first], segments)
+            early = self.blob(body[:first], segments) or self.listed(body[:first], segments)
             if early is not None:
                 self.rest += body[first:]
                 return early
@@ -563,8 +576,8 @@ class _Reader:
                     self.example = True
                     continue
                 rest = _TAGS.sub("", found.rest[:400]) + found.rest[400:]
-                goes_on = line and not found.is_token and rest.partition("\n")[0].strip("`~ []")
-                if introduces_example(before) or goes_on:
+                after = _TAGS.sub("", found.rest[:400].partition("\n")[0]).strip("`~ []")
+                if introduces_example(before) or (line and after and not found.is_token):
                     self.example = True
                     continue
                 self.thought = self.dialect.form.unescape(segments.thought(found.start))
@@ -680,11 +693,7 @@ class _Reader:
     # Texts to read again in another shape.
 
     def unquoted(self, body: str, segments: Segments) -> str | None:
-        """Return what stands inside a fence, or in block quotation, around the whole step."""
-        lines = [line for line in body.split("\n", 400) if line.strip()]
-        if lines and all(line.lstrip().startswith(">") for line in lines):
-            self.repairs.append(QUOTATION)
-            return "\n".join(re.sub(r"\A\s{0,8}>[ \t]?", "", line) for line in body.split("\n"))
+        """Return what stands inside a fence around the whole step."""
         acts = [
             label for label in segments.fenced if label.role in ("action", "answer", "follow_up")
         ]
@@ -824,9 +833,10 @@ class _Reader:
 
     def after_reasoning(self, body: str, reasoning: str) -> Move | None:
         """Take plain words after a reasoning block as the answer, unless they may be a step."""
-        plain = body.removeprefix(self.dialect.cue).strip()
-        form = self.dialect.form
+        plain, form = body.strip(), self.dialect.form
         if self.example or form.is_in(plain) or form.is_escaped_in(plain) or not plain:
+            return None
+        if _ANNOUNCED.fullmatch(plain) or plain.endswith(("[", "(", "{", ":", "：")):
             return None
         if (
             re.match(r"[\[{<`~]", plain)
@@ -845,11 +855,20 @@ class _Reader:
         like_data = re.match(
             r"[\[{<`~]|\"[^\"\n]{1,40}\"\s{0,9}:|[\w.]{1,80}[\[(][^\n]{0,999}[\])]\Z", body
         )
-        if not may_be_answer or like_data or self.dialect.form.is_in(body):
+        announced = _ANNOUNCED.fullmatch(body.strip())
+        if not may_be_answer or like_data or announced or self.dialect.form.is_in(body):
             return Misreading(self.words, self.say.no_form)
         if self.dialect.form.is_escaped_in(body):
             return Misreading(self.words, self.say.quoted)
         return Prose(self.words, self.say.no_form)
+
+
+def _unquoted(body: str) -> str | None:
+    """Return a text whose lines are all in block quotation without its marks."""
+    lines = body.split("\n")
+    if not all(line.lstrip().startswith(">") for line in lines if line.strip()):
+        return None
+    return "\n".join(re.sub(r"\A\s{0,8}>[ \t]?", "", line) for line in lines)
 
 
 def _repeated(given: str, spec: ToolSpec) -> Call | None:

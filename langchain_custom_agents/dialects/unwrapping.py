@@ -54,6 +54,7 @@ class Unwrapped:
         repairs: What was taken off.
         called: A tool named by the template itself, if one is.
         inside: Whether the body is what stood in the reasoning blocks.
+        is_open: Whether a reasoning block is not closed.
     """
 
     body: str
@@ -62,6 +63,7 @@ class Unwrapped:
     repairs: tuple[str, ...] = ()
     called: str = ""
     inside: bool = False
+    is_open: bool = False
 
 
 def unwrap(words: str) -> Unwrapped:
@@ -74,7 +76,7 @@ def unwrap(words: str) -> Unwrapped:
     channels = _channels(words) if "<|channel|>" in words else _bare_channels(words)
     if channels is not None:
         return channels
-    body, reasoning, inside = _without_reasoning(words)
+    body, reasoning, inside, is_open = _without_reasoning(words)
     repairs = [INSIDE] if inside else [REASONING] if reasoning else []
     for _ in range(8):
         head = _HEAD.match(body)
@@ -100,11 +102,11 @@ def unwrap(words: str) -> Unwrapped:
             body = inner
             repairs.append(MARKS)
     return Unwrapped(
-        body, reasoning.strip(), tail.strip(), tuple(dict.fromkeys(repairs)), "", inside
+        body, reasoning.strip(), tail.strip(), tuple(dict.fromkeys(repairs)), "", inside, is_open
     )
 
 
-def _without_reasoning(words: str) -> tuple[str, str, bool]:
+def _without_reasoning(words: str) -> tuple[str, str, bool, bool]:
     """Split words into what stands outside of reasoning blocks and what stands in them."""
     outside: list[str] = []
     within: list[str] = []
@@ -123,12 +125,12 @@ def _without_reasoning(words: str) -> tuple[str, str, bool]:
             within.extend(outside)
             outside = []
     if not seen:
-        return words, "", False
+        return words, "", False, False
     (within if depth else outside).append(words[at:])
     body, reasoning = "".join(outside), "\n".join(within)
     if re.sub(r"\W", "", re.sub(r"^\s*\w{1,20}\s*[:：]", "", body)):
-        return body, reasoning, False
-    return reasoning, "", True
+        return body, reasoning, False, depth > 0
+    return reasoning, "", True, depth > 0
 
 
 def _bare_channels(words: str) -> Unwrapped | None:

@@ -243,6 +243,73 @@ def test_plain_words_after_reasoning_are_the_answer():
     assert isinstance(ENGLISH.read("Hm.</think>I will use Search.", [SEARCH]).move, Misreading)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<think>Hm.</think>\nThought: I should look",
+        "<think>Hm.</think>I now know the final answer.",
+        "<think>Hm.</think>Do I need to use a tool? No",
+        "<think>Hm.</think>Let me try this: [",
+        "Sure, here is my step.\n<think>Let me see what",
+    ],
+)
+def test_words_after_reasoning_that_are_no_answer_are_refused(said):
+    """A thought, an announcement, half a sentence and words before reasoning answer nothing."""
+    assert isinstance(ENGLISH.read(said, [SEARCH]).move, Misreading)
+
+
+def test_an_announcement_of_the_answer_is_not_the_answer():
+    """What prompts teach a model to say first would be returned as the answer were it prose."""
+    for said in ("I now know the final answer.", "Thought: I now can give a great answer"):
+        assert not isinstance(ENGLISH.read(said).move, Answer | Prose)
+    assert isinstance(ENGLISH.read("I now know the final answer is 42.").move, Prose)
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", "\u200b"])
+def test_unseen_marks_before_a_reply_hide_no_label(mark):
+    """A byte order mark before the first label is no part of it."""
+    assert ENGLISH.read(
+        f"{mark}Final Answer: 42\n\nAction: Search\nAction Input: x"
+    ).move == Answer("42")
+    assert isinstance(ENGLISH.read(f"{mark}Observation: 42\nFinal Answer: 42").move, Misreading)
+
+
+def test_a_reply_that_is_indented_as_a_whole_is_read_without_the_indentation():
+    """Code in an indented reply must run; an indentation of its own it keeps."""
+    said = "    Action: python\n    Action Input:\n    if x:\n        print(x)\n    "
+
+    assert ENGLISH.read(said).move == Action("python", "if x:\n    print(x)")
+    assert ENGLISH.read(" Action: python\nAction Input:\nif x:\n    print(x)").move == Action(
+        "python", "if x:\n    print(x)"
+    )
+
+
+def test_a_call_in_block_quotation_is_read_without_its_marks():
+    """The marks of a quotation around the whole reply are in no argument."""
+    said = (
+        "> I add.\n> <function=add>\n> <parameter=a>\n> 1\n> </parameter>\n> <parameter=b>\n> 2\n"
+    )
+    said += "> </parameter>\n> </function>"
+
+    assert ENGLISH.read(said, [SUM]).move == Action("add", {"a": 1, "b": 2})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '<x:tool_call>\n<invoke name="add">\n<parameter name="a">1</parameter>'
+        '<parameter name="b">2</parameter>\n</invoke>\n</x:tool_call>',
+        "I add: [add(a=1, b=2)]",
+        '{"name": "add", "arguments": {"a": 1, "b": 2}}',
+    ],
+)
+def test_a_call_without_labels_comes_before_a_later_answer(call):
+    """Whatever its form, a call is taken and the answer invented after it is cut."""
+    said = f"{call}\n\nQuestion: and then?\nThought: so\nFinal Answer: 4"
+
+    assert ENGLISH.read(said, [SUM]).move == Action("add", {"a": 1, "b": 2})
+
+
 def test_own_labels_come_first():
     """A dialect's own word for a label wins over what the word means elsewhere."""
     own = Labelled(
@@ -293,6 +360,15 @@ _FORMS = [
     *("<think>", "</think>", "<tool_call>", "</tool_call>", "<function=Search>", "<|im_end|>"),
     *("<|channel|>final<|message|>", "<tool>Search</tool>", "<tool_input>", "[TOOL_CALLS]"),
     *("<invoke name='Search'>", "<parameter=x>", "</parameter>", "for example:", "print("),
+    *("<x:tool_call>", "<invoke>", "<tool_name>Search</tool_name>", "<parameters>", "call:Search{"),
+    *("<|tool_call>", '<|"|>', "✿FUNCTION✿: Search", "✿ARGS✿:", "[Search(", "[Calling tool: "),
+    *(
+        "<｜DSML｜invoke name='Search'>",
+        "<|START_ACTION|>",
+        "analysisWe",
+        "assistantfinal",
+        "\ufeff",
+    ),
     *(
         "[Action] ",
         "(Final Answer): ",
