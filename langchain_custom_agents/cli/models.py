@@ -9,6 +9,9 @@ from langchain_custom_agents.cli.errors import Failure, using_model
 
 STAND_IN = "the extractive stand-in, offline (not a language model)"
 _TEXT = "openai-text:"
+_CHAT = "init_chat_model"
+_EMBEDDINGS = "init_embeddings"
+_SUCH_AS = {_CHAT: "openai:gpt-4o-mini", _EMBEDDINGS: "openai:text-embedding-3-small"}
 
 
 def open_model(name: str | None, *, tool_calling: bool) -> BaseLanguageModel[Any]:
@@ -30,7 +33,7 @@ def open_model(name: str | None, *, tool_calling: bool) -> BaseLanguageModel[Any
         msg = f"{name} is a text model and cannot call tools: use --agent react, or a chat model."
         raise Failure(msg)
     with using_model(name):
-        _check(name)
+        _check(name, _CHAT)
         if name.startswith(_TEXT):
             try:
                 from langchain_openai import OpenAI
@@ -38,7 +41,7 @@ def open_model(name: str | None, *, tool_calling: bool) -> BaseLanguageModel[Any
                 msg = f"{name} needs a package: pip install 'langchain-custom-agents[openai]'."
                 raise Failure(msg) from error
             return OpenAI(model=name.removeprefix(_TEXT), temperature=0)
-        return _init("langchain.chat_models", "init_chat_model", name)  # type: ignore[no-any-return]
+        return _init("langchain.chat_models", _CHAT, name)  # type: ignore[no-any-return]
 
 
 def open_embeddings(name: str | None) -> Embeddings:
@@ -55,21 +58,21 @@ def open_embeddings(name: str | None) -> Embeddings:
 
         return HashingEmbeddings()
     with using_model(name):
-        _check(name)
+        _check(name, _EMBEDDINGS)
         # Passages are short, and counting their tokens would download a tokenizer.
         known = {"check_embedding_ctx_length": False} if name.startswith("openai:") else {}
-        return _init("langchain.embeddings", "init_embeddings", name, **known)  # type: ignore[no-any-return]
+        return _init("langchain.embeddings", _EMBEDDINGS, name, **known)  # type: ignore[no-any-return]
 
 
-def _check(name: str) -> None:
+def _check(name: str, function: str) -> None:
     """Refuse a name of which a half is missing: providers fail at it in ways of their own."""
     provider, colon, model = name.partition(":")
     if not provider.strip() or (colon and not model.strip()):
-        raise _names_none(name)
+        raise _refused(f"{name!r} names no model", function)
 
 
-def _names_none(name: str) -> Failure:
-    return Failure(f"{name!r} names no model: give PROVIDER:NAME, such as openai:gpt-4o-mini.")
+def _refused(why: str, function: str) -> Failure:
+    return Failure(f"{why}: give PROVIDER:NAME, such as {_SUCH_AS[function]}.")
 
 
 def _init(module: str, function: str, name: str, **known: Any) -> Any:
@@ -85,4 +88,6 @@ def _init(module: str, function: str, name: str, **known: Any) -> Any:
     except ValueError as error:
         if "infer" not in str(error) and "provider" not in str(error).lower():
             raise
-        raise _names_none(name) from error
+        provider, colon, _ = name.partition(":")
+        why = f"LangChain knows no provider {provider!r}" if colon else f"{name!r} names no model"
+        raise _refused(why, function) from error

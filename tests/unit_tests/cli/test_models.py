@@ -14,6 +14,14 @@ def test_half_a_name_names_no_model(name):
             opened()
 
 
+def test_a_provider_that_nobody_knows_is_named():
+    """An unknown provider is refused by name, with an example of the kind that was wanted."""
+    with pytest.raises(Failure, match=r"no provider 'foo': .* such as openai:gpt-4o-mini"):
+        open_model("foo:bar", tool_calling=False)
+    with pytest.raises(Failure, match=r"no provider 'foo': .* such as openai:text-embedding-3"):
+        open_embeddings("foo:bar")
+
+
 def test_a_text_model_cannot_call_tools():
     """A completion model is refused where tools are called in the provider's form."""
     with pytest.raises(Failure, match="cannot call tools"):
