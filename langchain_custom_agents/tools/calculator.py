@@ -136,7 +136,10 @@ _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%(?=\s*(?:[-+*/^)]|$))")
 
 def _normal(expression: str) -> str:
     """Write an expression as Python would."""
-    text = unicodedata.normalize("NFKC", expression).translate(_SIGNS).strip().strip("`'\" \n")
+    text = unicodedata.normalize("NFKC", expression).translate(_SIGNS).strip().strip("`'\"; \n")
+    if ";" in text:
+        msg = "there are several expressions, and only one has an answer"
+        raise SyntaxError(msg)
     text = _ASKED.sub("", text)
     text = re.sub(r"\s*=\s*\??\s*$|\?\s*$", "", text).replace("$", "").replace("¥", "")
     if not _TAKES_SEVERAL.search(text):  # there a comma stands between two numbers

@@ -37,7 +37,7 @@ def retriever_tool(
 
     Raises:
         TypeError: If the first argument is neither a vector store nor a retriever.
-        ValueError: If `k` is less than 1.
+        ValueError: If `k` is less than 1, or the tool has no name.
 
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -48,8 +48,8 @@ def retriever_tool(
         >>> retriever_tool(store, k=1).run("Hiroko's father")
         "Hiroko's father is Takuma."
     """
-    if k < 1:
-        msg = f"`k` is {k}; give the number of passages to show, at least 1."
+    if not isinstance(k, int) or k < 1:
+        msg = f"`k` is {k!r}; give the number of passages to show, at least 1."
         raise ValueError(msg)
     if isinstance(store_or_retriever, VectorStore):
         retriever: BaseRetriever = store_or_retriever.as_retriever(search_kwargs={"k": k})
@@ -61,6 +61,9 @@ def retriever_tool(
             "give a LangChain vector store or retriever."
         )
         raise TypeError(msg)
+    if not isinstance(name, str) or not name.strip():
+        msg = f"`name` is {name!r}; give the name by which a model calls the tool."
+        raise ValueError(msg)
     return _Retrieve(
         name=name,
         description=description

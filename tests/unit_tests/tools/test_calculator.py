@@ -107,6 +107,12 @@ def test_it_reads_arithmetic_and_nothing_else(attack):
     assert calculator.run(attack).startswith("The calculator cannot read")
 
 
+def test_several_expressions_are_not_answered_by_the_first():
+    """A part that would be dropped makes the whole unreadable; a sign at the end drops nothing."""
+    assert calculator.run("1+1; 2+2").startswith("The calculator cannot read 1+1; 2+2")
+    assert calculator.run("1+1;") == "Answer: 2"
+
+
 @pytest.mark.parametrize("given", [{"query": "6*7"}, {"expression": "6*7"}, "6*7"])
 def test_it_takes_a_text_or_a_dict(given):
     """A dict with one text under any name is understood."""

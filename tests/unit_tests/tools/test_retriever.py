@@ -107,6 +107,10 @@ def test_bad_arguments_are_refused(store):
     """A wrong store or k is named."""
     with pytest.raises(ValueError, match="`k` is 0"):
         retriever_tool(store, k=0)
+    with pytest.raises(ValueError, match="`k` is '4'"):
+        retriever_tool(store, k="4")
+    with pytest.raises(ValueError, match="`name` is ''"):
+        retriever_tool(store, name="")
     with pytest.raises(TypeError, match="`store_or_retriever` is str"):
         retriever_tool("store")
 
