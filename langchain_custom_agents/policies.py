@@ -156,7 +156,7 @@ class Budget:
         observation: The tokens that one observation may have; None for any number.
         scratchpad: The tokens that all steps may have; None for any number. When they have
             more, the oldest go until half the budget is free again, and the model is told so.
-            Steps of one reply go together.
+            Steps of one reply go together, and those of the latest stay, however long.
         count: Counts the tokens of a text.
 
     Raises:

@@ -98,7 +98,8 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         store: A LangGraph store, for tools that ask for one (`InjectedStore`, `ToolRuntime`).
         max_observation_tokens: The tokens that one observation may have; the cut is announced.
         max_scratchpad_tokens: The tokens that all steps in a prompt may have; the oldest go
-            first, and the model is told so.
+            first, and the model is told so. The latest always stays: `max_observation_tokens`
+            bounds what one may take.
         count_tokens: Counts the tokens of a text; about one for four bytes if not given.
         return_artifacts: Whether the result has `artifacts`: what tools returned beside their
             observations, such as the documents an answer comes from.

@@ -104,6 +104,13 @@ def test_the_oldest_steps_go_first_and_the_model_is_told():
     assert fitted[0][1] == f"[{10 - len(fitted) + 1} earlier steps were left out to save room]"
 
 
+def test_the_latest_step_stays_however_long_it_is():
+    """What was just found is never left out; its own length is bounded by `observation`."""
+    steps = [step(given="old", seen="x" * 4000), step(given="new", seen="y" * 4000)]
+
+    assert Budget(scratchpad=10).fitted(steps)[1:] == steps[1:]
+
+
 def test_shortening_is_rare_so_that_caches_stay_warm():
     """Half the budget is freed at once: over a long run the beginning changes few times."""
     budget, steps, beginnings = Budget(scratchpad=2000), [], set()
