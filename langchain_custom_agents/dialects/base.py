@@ -220,7 +220,11 @@ class Dialect(ABC):
     # What holds an engine to the form.
 
     def grammar(
-        self, tools: Tools = (), syntax: Literal["gbnf", "lark", "json_schema"] = "gbnf"
+        self,
+        tools: Tools = (),
+        syntax: Literal["gbnf", "lark", "json_schema"] = "gbnf",
+        *,
+        forced: bool = False,
     ) -> Any:
         """Return the grammar of one step: whatever it admits, `read` reads without repairs.
 
@@ -231,14 +235,15 @@ class Dialect(ABC):
             tools: The tools there are. Without any, only an answer is admitted.
             syntax: `"gbnf"` for llama.cpp, `"lark"` for llguidance, `"json_schema"` for
                 engines that know JSON schemas only; that is for `JsonBlob`, without its thought.
+            forced: Whether a tool must be called: then no answer is admitted.
 
         Returns:
             The grammar as text; a JSON schema as a dict.
 
         Raises:
             NotImplementedError: If the dialect defines no `rules`.
-            ValueError: If a tool cannot be named in the form, its schema cannot be written, or
-                the form is not JSON.
+            ValueError: If a tool cannot be named in the form, its schema cannot be written, the
+                form is not JSON, or a tool must be called and there is none.
 
         Example:
             >>> from langchain_custom_agents.dialects import JsonBlob
@@ -248,6 +253,11 @@ class Dialect(ABC):
         from langchain_custom_agents.dialects.grammars import rendering, steps
 
         toolbox = Toolbox.of(tools)
+        if forced or toolbox.forced:
+            if not toolbox:
+                msg = "A grammar that is forced to call a tool needs one: there are no tools."
+                raise ValueError(msg)
+            toolbox = Toolbox(toolbox.specs, forced=True)
         if syntax == "json_schema":
             return steps.json_schema(self, toolbox)
         writers = {"gbnf": rendering.gbnf, "lark": rendering.lark}
@@ -260,7 +270,7 @@ class Dialect(ABC):
         """Return the rules of one step; a dialect of your own defines them to have a grammar.
 
         Args:
-            toolbox: The tools there are.
+            toolbox: The tools there are, and whether one must be called (`forced`).
 
         Raises:
             NotImplementedError: If the dialect defines none.

@@ -8,6 +8,9 @@ form as well where it follows what a tool is called with: "Action Input: x Obser
 The rule: in content, a backslash stands before everything that would count as form; where
 there already are backslashes, one more. So "\nObservation: rain" inside an answer is written
 "\n\Observation: rain", and reading takes one backslash away.
+
+A reader counts: a label has so many blanks, marks and digits around it, and no more. What has more
+is nearly a label; it is escaped as well, so that a grammar can keep clear of it without counting.
 """
 
 import re
@@ -66,7 +69,7 @@ ENDINGS = (
     r"|<｜end▁of▁sentence｜>|<｜User｜>|<tool_response>|<start_function_response>"
 )
 # What models put before the names of such tags.
-TAG_PREFIX = r"(?:[a-z]{1,12}:|[｜|]{1,2}\s?DSML\s?[｜|]{1,2}\s?)?"
+TAG_PREFIX = r"(?:[a-z]{1,12}:|[｜|]{1,2}DSML[｜|]{1,2})?"
 CALLS = (
     rf"</?{TAG_PREFIX}(?:tool_calls?|function_calls?|invoke)\b|<functioncall>|</?tool_use>"
     rf"|</?tool_code>|<\|/?(?:python_tag|tool_call\w{{0,20}}|tool_calls\w{{0,20}})\|>"
@@ -77,6 +80,8 @@ CALLS = (
 _TOKENS = rf"{OPENING}|{CLOSING}|{ENDINGS}|{CALLS}|<\|[A-Za-z0-9_]{{1,40}}\|>"
 # What all of them begin with, so that other text is passed over at once.
 _NEARLY = r"(?=<[a-z｜/]|<\|{1,2}[\w/]|\[/?[a-z]|◁)"
+# The same, without bounds.
+_NEAR_TOKENS = re.sub(r"\{(\d),\d\d\}", r"{\1,}", _TOKENS.replace(r"\b", ""))
 
 _MARKS = r"#>*\-•+_`|"
 _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
@@ -125,6 +130,19 @@ def label_pattern(words: tuple[str, ...]) -> str:
 
 
 @lru_cache(maxsize=64)
+def near_label_pattern(words: tuple[str, ...]) -> str:
+    """Return a pattern for what is a label or nearly one; see `label_pattern`."""
+    word = "|".join(r"[ \t_\-]*".join(map(re.escape, each.split())) for each in words)
+    # What stands before and after a word is taken at once: nothing in it is tried again.
+    lead = rf"(?=(?P<lead>(?:[{_MARKS}{_EMOJI}\d \t\uFE0F.):]|step)*))(?P=lead)"
+    after = r"(?:[^\S\n\r]|[\d_\-#()（）*`])*"
+    return (
+        rf"(?:{label_pattern(words)}|{lead}(?:{word}){after}[:：]"
+        rf"|(?:#+|\*\*|__)[ \t]*(?:{word}){after}(?=\n|\Z))"
+    )
+
+
+@lru_cache(maxsize=64)
 class Form:
     r"""What counts as form for one dialect: its own labels beside the common ones.
 
@@ -168,12 +186,16 @@ class Form:
         self._token = re.compile(rf"{_NEARLY}(?<!\\)(?:{_TOKENS})", flags)
         observed = label_pattern(seen)
         self._observation = re.compile(rf"{line}(?:[ \t]{{0,20}}{observed}{unfinished})", flags)
-        at_line = rf"{label}|(?:{partial})\Z" if partial else label
+        near = near_label_pattern(tuple(sorted(own | known)))
+        at_line = rf"{near}|(?:{partial})\Z" if partial else near
+        self._nearly = re.compile(
+            rf"{line}[ \t]*(?:{near})|{_NEARLY}(?<!\\)(?:{_NEAR_TOKENS})", flags
+        )
         # Backslashes are passed over all at once, however many there are.
         slashes = r"\\*(?!\\)"
-        self._to_escape = re.compile(rf"{line}([ \t]{{0,20}})(?={slashes}(?:{at_line}))", flags)
-        self._escaped = re.compile(rf"{line}([ \t]{{0,20}})\\(?={slashes}(?:{at_line}))", flags)
-        token = rf"{slashes}{_NEARLY}(?:{_TOKENS})"
+        self._to_escape = re.compile(rf"{line}([ \t]*)(?={slashes}(?:{at_line}))", flags)
+        self._escaped = re.compile(rf"{line}([ \t]*)\\(?={slashes}(?:{at_line}))", flags)
+        token = rf"{slashes}{_NEARLY}(?:{_NEAR_TOKENS})"
         self._token_to_escape = re.compile(rf"(?=[<\[◁\\])(?<!\\)(?={token})", flags)
         self._token_escaped = re.compile(rf"(?=\\)(?<!\\)\\(?={token})", flags)
         within = rf"(?:{words_pattern(seen)})[ \t]?\d{{0,3}}[:：]"
@@ -205,6 +227,10 @@ class Form:
     def is_in(self, content: str) -> bool:
         """Tell whether something in the content counts as form, so that it was not escaped."""
         return bool(self._label.search(content) or self._token.search(content))
+
+    def is_nearly_in(self, content: str) -> bool:
+        """Tell whether something in the content counts as form, or nearly so."""
+        return self.is_in(content) or bool(self._nearly.search(content))
 
     def observation_start(self, text: str) -> int | None:
         """Return where the first observation begins, even one broken off in its label."""

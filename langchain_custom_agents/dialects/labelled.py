@@ -145,7 +145,7 @@ class LabelledDialect(Dialect):
     def _is_quoted_step(self, content: str) -> bool:
         """Tell whether content looks like a whole reply in quotation marks or in a tag."""
         around = AROUND.match(content)
-        return around is not None and self.form.is_in(content[around.end() :])
+        return around is not None and self.form.is_nearly_in(content[around.end() :])
 
     def _match_thought(self, written: str) -> str | None:
         content = tidy(written)

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import replace
@@ -37,8 +38,12 @@ from langchain_custom_agents.models.transcript import Scribe, is_dialogue
 from langchain_custom_agents.models.turn import Turn, Unreadable
 from langchain_custom_agents.policies import approximate_tokens
 
-Constrain = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]
-"""Gives the keyword arguments that make an engine keep to the form, for these tools."""
+Constrain = Callable[..., Mapping[str, Any]]
+"""Gives the keyword arguments that make an engine keep to the form, for these tools.
+
+It is called with a list of function schemas. If it takes `forced` it is told as well whether one
+of them must be called.
+"""
 
 # Arguments of a call that are for a provider's own tool calling: here they have done their work.
 _OURS = frozenset(("tools", "tool_choice", "parallel_tool_calls", "strict", "stream"))
@@ -69,7 +74,8 @@ def with_tool_calling(
             `UnreadableReplyError`, or "return" them as the message's content, marked. Words with
             no form at all are the answer, marked, if they are said again.
         constrain: A function of the tools, as a list of function schemas, that returns keyword
-            arguments for the call of the model: a grammar for engines that keep to one.
+            arguments for the call of the model: a grammar for engines that keep to one. If it
+            takes `forced`, it is called with `forced=True` where a tool must be called.
         introduction: What opens the instructions; in the dialect's language if not given.
         **kwargs: The fields that every chat model has: `cache`, `callbacks`, `tags`, `metadata`,
             `name`, `rate_limiter`, `disable_streaming`, ...
@@ -224,7 +230,8 @@ class ToolCallingModel(KnownFields, BaseChatModel):
             turn = replace(turn, stop=(*own, "\nHuman:"))
         if self.constrain is not None and turn.formed:
             allowed = [schema for schema in schemas if schema["function"]["name"] in tools]
-            given |= self.constrain(allowed)
+            told = {"forced": True} if forced and _takes_forced(self.constrain) else {}
+            given |= self.constrain(allowed, **told)
         return turn, given
 
     def _generate(
@@ -491,6 +498,15 @@ def _bound_in(llm: Any) -> dict[str, Any]:
         bound = {**llm.kwargs, **bound}
         llm = llm.bound
     return bound
+
+
+def _takes_forced(constrain: Constrain) -> bool:
+    """Tell whether a function can be told that a tool must be called."""
+    try:
+        taken = inspect.signature(constrain).parameters
+    except ValueError:
+        return False
+    return "forced" in taken or any(each.kind is each.VAR_KEYWORD for each in taken.values())
 
 
 def _schema_of(tool: Any) -> dict[str, Any]:

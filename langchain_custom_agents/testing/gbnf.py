@@ -108,8 +108,8 @@ class GBNF:
         return None if None in states else len(text)
 
     def choices(self, states: States) -> list[Ranges]:
-        """List the sets of characters that may come next."""
-        return [row for stack in states if stack and not isinstance(row := stack.row[0], str)]
+        """List the sets of characters that may come next, always in the same order."""
+        return sorted(row for stack in states if stack and not isinstance(row := stack.row[0], str))
 
     def _open(self, stack: Stack) -> States:
         """Return the stacks that begin with characters, or end."""

@@ -290,9 +290,11 @@ class DialectLaws:
         return [[self._named(tool)] for tool in TOOL_SCHEMAS[1::9]]
 
 
-# Nothing introduces an example that ends in none of these; see `Dialect.grammar`.
+# What ends like an introduction holds nothing that a token begins with; see docs/grammars.md.
 def _ends_plainly(thought: str) -> bool:
-    return not thought.rstrip().rstrip("`*_~ ").rstrip().endswith((":", "：", '"', "“", "「"))
+    line = thought.rstrip().rpartition("\n")[2]
+    introduces = line.rstrip("`*_~ ").rstrip().endswith((":", "：", '"', "“", "「"))
+    return not introduces or not set(line) & set("<[◁")
 
 
 def values_of(schema: Any, definitions: Any) -> st.SearchStrategy[Any]:

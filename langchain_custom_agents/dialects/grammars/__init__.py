@@ -5,7 +5,7 @@ for it (`Dialect.grammar`), or for the keyword arguments that an engine takes (`
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from langchain_custom_agents.dialects.base import Dialect
 from langchain_custom_agents.dialects.grammars.nodes import (
@@ -26,10 +26,23 @@ from langchain_custom_agents.dialects.grammars.nodes import (
 from langchain_custom_agents.dialects.grammars.schemas import Schemas
 from langchain_custom_agents.dialects.toolbox import Tools
 
+Syntax = Literal["gbnf", "lark", "json_schema"]
 Engine = Literal["llama.cpp", "llama-cpp-python", "vllm", "ollama", "llguidance"]
 
 
-def for_engine(dialect: Dialect, engine: Engine) -> Callable[[Tools], dict[str, Any]]:
+class Held(Protocol):
+    """A function from tools to the keyword arguments that hold an engine to a dialect."""
+
+    def __call__(self, tools: Tools, *, forced: bool = False) -> dict[str, Any]:
+        """Return the keyword arguments.
+
+        Args:
+            tools: The tools there are.
+            forced: Whether one of them must be called.
+        """
+
+
+def for_engine(dialect: Dialect, engine: Engine) -> Held:
     """Return a function from tools to the keyword arguments that hold an engine to a dialect.
 
     Args:
@@ -40,7 +53,8 @@ def for_engine(dialect: Dialect, engine: Engine) -> Callable[[Tools], dict[str, 
             `"llguidance"` for whatever takes its Lark text.
 
     Returns:
-        The function; `with_tool_calling` takes it as `constrain`.
+        The function; `with_tool_calling` takes it as `constrain`. With `forced=True` its
+        grammar admits calls only.
 
     Raises:
         ValueError: If there is no such engine.
@@ -48,22 +62,25 @@ def for_engine(dialect: Dialect, engine: Engine) -> Callable[[Tools], dict[str, 
     Example:
         >>> from langchain_custom_agents.dialects import JsonBlob
         >>> held = for_engine(JsonBlob(), "ollama")
-        >>> held(["Search"])["format"]["anyOf"][0]["properties"]["action"]
+        >>> held(["Search"], forced=True)["format"]["properties"]["action"]
         {'const': 'Search'}
     """
-    makers: dict[str, Callable[[Tools], dict[str, Any]]] = {
-        "llama.cpp": lambda tools: {"extra_body": {"grammar": dialect.grammar(tools, "gbnf")}},
-        "llama-cpp-python": lambda tools: {"grammar": _parsed(dialect.grammar(tools, "gbnf"))},
-        "vllm": lambda tools: {
-            "extra_body": {"structured_outputs": {"grammar": dialect.grammar(tools, "gbnf")}}
-        },
-        "ollama": lambda tools: {"format": dialect.grammar(tools, "json_schema")},
-        "llguidance": lambda tools: {"grammar": dialect.grammar(tools, "lark")},
+    makers: dict[str, tuple[Syntax, Callable[[Any], dict[str, Any]]]] = {
+        "llama.cpp": ("gbnf", lambda text: {"extra_body": {"grammar": text}}),
+        "llama-cpp-python": ("gbnf", lambda text: {"grammar": _parsed(text)}),
+        "vllm": ("gbnf", lambda text: {"extra_body": {"structured_outputs": {"grammar": text}}}),
+        "ollama": ("json_schema", lambda schema: {"format": schema}),
+        "llguidance": ("lark", lambda text: {"grammar": text}),
     }
     if engine not in makers:
         msg = f"There is no engine {engine!r}; choose one of {', '.join(makers)}."
         raise ValueError(msg)
-    return makers[engine]
+    syntax, given = makers[engine]
+
+    def held(tools: Tools, *, forced: bool = False) -> dict[str, Any]:
+        return given(dialect.grammar(tools, syntax, forced=forced))
+
+    return held
 
 
 def _parsed(text: Any) -> Any:
@@ -81,6 +98,7 @@ __all__ = (
     "Engine",
     "Except",
     "Grammar",
+    "Held",
     "Node",
     "Ref",
     "Repeat",

@@ -20,12 +20,13 @@ from langchain_custom_agents.dialects.grammars.nodes import (
     others,
 )
 
-# No character: a rule without any would be one for the empty text.
-_NOTHING = "[^\\x00-\\U0010FFFF]"
-
 
 def gbnf(grammar: Grammar) -> str:
-    """Write a grammar as GBNF; every "but not" becomes the rules of an automaton."""
+    """Write a grammar as GBNF; every "but not" becomes the rules of an automaton.
+
+    Raises:
+        ValueError: If an exception leaves nothing over.
+    """
     exceptions = tuple(
         dict.fromkeys(each for node in grammar.rules.values() for each in _exceptions(node))
     )
@@ -38,10 +39,12 @@ def gbnf(grammar: Grammar) -> str:
         ways = [f"{writer.chars(ranges)} t{to}" for ranges, to in moves]
         if state in made.accepting:
             ways.append('""')
-        elif not ways:
-            ways.append(_NOTHING)
+        if not ways:
+            msg = "An exception leaves nothing over: every text of its base is kept out."
+            raise ValueError(msg)
         lines.append(f"t{state} ::= {' | '.join(ways)}")
-    lines += [f"{name} ::= {chars}" for chars, name in writer.classes.items()]
+    named = {**writer.classes, **writer.parts}
+    lines += [f"{name} ::= {written}" for written, name in named.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -136,6 +139,7 @@ class _GBNF(_Writer):
     def __init__(self, names: dict[Except, str]) -> None:
         self.names = names
         self.classes: dict[str, str] = {}
+        self.parts: dict[str, str] = {}
         self._known: dict[Ranges, str] = {}
 
     def chars(self, ranges: Ranges) -> str:
@@ -146,6 +150,13 @@ class _GBNF(_Writer):
                 written = self.classes.setdefault(written, f"c{len(self.classes)}")
             self._known[ranges] = written
         return self._known[ranges]
+
+    def inner(self, node: Node, *more: type) -> str:
+        written = super().inner(node, *more)
+        # llama.cpp counts the rules in what is repeated, and refuses more than 2,000 in all.
+        if Repeat in more and written.startswith("("):
+            return self.parts.setdefault(written, f"p{len(self.parts)}")
+        return written
 
     def name(self, name: str) -> str:
         return name.lower().replace("_", "-")

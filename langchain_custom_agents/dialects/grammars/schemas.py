@@ -33,8 +33,8 @@ from langchain_custom_agents.dialects.grammars.patterns import Pattern
 from langchain_custom_agents.dialects.grammars.texts import space
 from langchain_custom_agents.dialects.lenient_json import to_json
 
-# Named arguments may come in any order; there are too many orders of more than these.
-_ANY_ORDER = 4
+# Named arguments may come in any order; each more of them doubles the rules for that.
+_ANY_ORDER = 6
 # As many whole numbers are listed one by one.
 _FEW = 200
 
@@ -97,17 +97,13 @@ class Schemas:
 
         See `is_plain`: `\nabla` and `C:\new` are what models write for the words themselves.
         """
-        units, letter = many(self._unit()), Chars(ranges_of([(65, 90), (97, 122)]))
-        beyond = Chars(others(ranges_of((*letter.ranges, *one_of("\n\r").ranges))))
-        goes_on = seq(beyond, LINE)
+        units = many(self._unit())
         command = either(
             *("\\n" + rest for rest in ("abla", "otin")),
-            *("\\r" + rest for rest in ("ho", "angle", "floor", "ceil")),
+            *("\\r" + rest for rest in ("ho", "ight", "angle", "floor", "ceil")),
         )
         commands = [
-            seq(units, command),
-            seq(units, command, goes_on),
-            seq(units, "\\right", LINE),
+            seq(units, command, LINE),
             seq(units, Chars(((67, 69),)), ":\\", one_of("nr"), LINE),
         ]
         if least:

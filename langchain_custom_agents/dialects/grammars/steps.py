@@ -163,11 +163,13 @@ def _labelled(dialect: Labelled, toolbox: Toolbox) -> Grammar:
     schemas = Schemas(steps.rules)
     label = dialect.action_input
     calls = [seq(f"{spec.name}\n{label}", _inputs(steps, spec, schemas, label)) for spec in toolbox]
-    answer = steps.answer(dialect.final_answer)
-    ways = [seq(steps.leads("TO_ANSWER", f"{dialect.final_answer} "), answer)]
+    ways: list[Node] = []
     if calls:
-        ways.insert(0, seq(steps.leads("TO_ACTION", f"{dialect.action} "), Ref("call")))
+        ways.append(seq(steps.leads("TO_ACTION", f"{dialect.action} "), Ref("call")))
         steps.rules["call"] = either(*calls)
+    if not toolbox.forced:
+        answer = steps.answer(dialect.final_answer)
+        ways.append(seq(steps.leads("TO_ANSWER", f"{dialect.final_answer} "), answer))
     steps.rules["root"] = either(*ways)
     return Grammar(steps.rules)
 
@@ -178,11 +180,11 @@ def _self_ask(dialect: SelfAsk, toolbox: Toolbox) -> Grammar:
     given = _inputs(
         steps, toolbox.get(only) or ToolSpec(only), Schemas(steps.rules), dialect.action
     )
-    answer = steps.answer(dialect.final_answer)
-    steps.rules["root"] = either(
-        seq(steps.leads("TO_ACTION", dialect.action), given),
-        seq(steps.leads("TO_ANSWER", f"{dialect.final_answer} "), answer),
-    )
+    ways = [seq(steps.leads("TO_ACTION", dialect.action), given)]
+    if not toolbox.forced:
+        answer = steps.answer(dialect.final_answer)
+        ways.append(seq(steps.leads("TO_ANSWER", f"{dialect.final_answer} "), answer))
+    steps.rules["root"] = either(*ways)
     return Grammar(steps.rules)
 
 
@@ -197,7 +199,8 @@ def _json_blob(dialect: JsonBlob, toolbox: Toolbox) -> Grammar:
     for spec in toolbox:
         texts = [schemas.text()] if _takes_text(spec) else []
         blobs.append(blob(spec.name, _object(spec, schemas), *texts))
-    blobs.append(blob(dialect.finish, schemas.text(1)))
+    if not toolbox.forced:
+        blobs.append(blob(dialect.finish, schemas.text(1)))
     steps.rules["blob"] = either(*blobs)
     lead = steps.leads("TO_ACTION", f"{dialect.action}\n```json\n")
     steps.rules["root"] = seq(lead, Ref("blob"), "\n```")
@@ -241,7 +244,9 @@ def json_schema(dialect: Dialect, toolbox: Toolbox) -> dict[str, Any]:
         elif _takes_text(spec):
             given = {"anyOf": [given, text]}
         steps.append(step(spec.name, given))
-    steps.append(step(dialect.finish, {"type": "string", "minLength": 1, "pattern": r"\S"}))
+    if not toolbox.forced:
+        answer = {"type": "string", "minLength": 1, "pattern": r"\S"}
+        steps.append(step(dialect.finish, answer))
     schema: dict[str, Any] = {"anyOf": steps} if len(steps) > 1 else steps[0]
     return {**schema, "$defs": definitions} if definitions else schema
 
@@ -300,7 +305,8 @@ def _bracketed(dialect: Bracketed, toolbox: Toolbox) -> Grammar:
             with suppress(UnbalancedError):
                 ways.append(_object(spec, schemas))
         calls.append(seq(f"{spec.name}[", either(*ways), "]"))
-    calls.append(seq(f"{dialect.finish}[", Ref("text"), "]"))
+    if not toolbox.forced:
+        calls.append(seq(f"{dialect.finish}[", Ref("text"), "]"))
     steps.rules["call"] = either(*calls)
     steps.rules["root"] = seq(steps.leads("TO_ACTION", f"{dialect.action} "), Ref("call"))
     return Grammar(steps.rules)

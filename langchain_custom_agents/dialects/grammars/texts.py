@@ -1,10 +1,10 @@
 r"""The free parts of a step: thoughts, answers and inputs in which nothing counts as form.
 
 A reader takes a line for a label within bounds: so many blanks, marks, digits. A grammar keeps
-clear of a little more, of everything that is nearly a label, so that no bound has to be counted
-in it. And where a reader looks for words that introduce an example, a grammar does not let a
-thought end with a colon or an opening quotation mark at all. In these two it is narrower than
-what a dialect writes.
+clear of a little more, of everything that is nearly a label, a token or a word for an example, so
+that no bound has to be counted in it. Where a thought ends like the introduction of an example, a
+grammar in GBNF keeps clear of what a token begins with as well. In these it is narrower than what
+a dialect writes.
 """
 
 from functools import cached_property, lru_cache
@@ -16,6 +16,7 @@ from langchain_custom_agents.dialects.grammars.nodes import (
     LINE,
     Chars,
     Except,
+    Literal,
     Node,
     Twofold,
     either,
@@ -30,6 +31,7 @@ from langchain_custom_agents.dialects.grammars.nodes import (
     word,
 )
 from langchain_custom_agents.dialects.grammars.patterns import BEYOND, Pattern
+from langchain_custom_agents.dialects.segments import _EXAMPLE
 
 if TYPE_CHECKING:
     from langchain_custom_agents.dialects.labelled import LabelledDialect
@@ -44,6 +46,13 @@ def _digits() -> Chars:
 def space() -> Chars:
     """Return the white space that is taken off around a text, within a line."""
     return matching(r"[^\S\n\r]")
+
+
+_EMPTY = Literal("")
+_LETTERS = ((65, 90), (97, 122))
+_WORDS = ((48, 57), (65, 90), (95, 95), (97, 122))
+# What every token begins with.
+_BEGIN_TOKENS = "<[◁"
 
 
 def _set(inside: str) -> Chars:
@@ -99,9 +108,14 @@ class Texts:
         spelled = (word(part) for part in sorted(parts))
         return seq(many(one_of(" \t")), either(*spelled), many(space()))
 
+    @cached_property
+    def _example(self) -> Node:
+        """The words for an example."""
+        return Pattern(_EXAMPLE.pattern, BEYOND, near=True).node
+
     @property
-    def _introduction(self) -> Node:
-        """The end of a line that may introduce something."""
+    def _introducing(self) -> Node:
+        """How a line ends that may introduce something."""
         return seq(one_of(':："“「'), many(joined(one_of("`*_~"), space())))
 
     @cached_property
@@ -110,22 +124,43 @@ class Texts:
         label = seq(either(*self.observations), maybe(one_of(" \t")), many(_digits(), 0, 3))
         return within(seq(one_of(" \t。"), label, one_of(":：")))
 
-    def line(self, *bad: Node, base: Node = LINE, ends: bool = False) -> Node:
+    def line(self, *bad: Node, base: Node = LINE) -> Node:
         """Return a line that goes on from a label, so that no other can stand there.
 
         Args:
             bad: What it may not be.
             base: What it has to be.
-            ends: Whether it ends a thought, so that it must not end like an introduction.
         """
-        # Whether an example is introduced would have to be known from the line's beginning on.
-        ending = (seq(LINE, self._introduction),) if ends else ()
-        return Except(base, (token_in(self.tokens), *bad, *ending))
+        return Except(base, (token_in(self.tokens), *bad))
 
-    def own(self, *bad: Node, base: Node = LINE, ends: bool = False) -> Node:
+    def own(self, *bad: Node, base: Node = LINE) -> Node:
         """Return a line of its own."""
+        return self.line(*self._labels, *bad, base=base)
+
+    @cached_property
+    def _quoted(self) -> tuple[Node, Node]:
+        """A first line that begins with a quotation mark or a tag, then with a label."""
+        quotes = either('"""', "'''", one_of("\"'“"))
+        tag = seq("<", Chars(_LETTERS), many(joined(Chars(_WORDS), Chars(BEYOND))), ">")
+        lead = seq(either(quotes, tag), many(space()))
+        return seq(lead, self._labels[0]), seq(lead, self._labels[1])
+
+    @property
+    def _labels(self) -> tuple[Node, Node]:
         label, heading = self._label
-        return self.line(seq(label, LINE), heading, *bad, base=base, ends=ends)
+        return seq(label, LINE), heading
+
+    def _last(self, *bad: Node, lead: Node = _EMPTY) -> Node:
+        """Return the last line of a thought, which introduces no example.
+
+        It does not end as if it did, or has no word for one. Where it ends so, it holds nothing
+        that a token begins with either: an automaton for both at once would be twice as large.
+        """
+        plain = many(none_of(_BEGIN_TOKENS + "\n\r"))
+        return either(
+            self.line(*bad, seq(LINE, self._introducing), base=seq(lead, LINE)),
+            Except(seq(lead, plain, self._introducing), (*bad, within(self._example))),
+        )
 
     def rest(self) -> Node:
         """Return the further lines of a text, the last of which is not left blank."""
@@ -147,16 +182,19 @@ class Texts:
         block = seq(fence, "\n", many(seq(plain, "\n")), fence)
         lines = either(_rows(either(plain, block)), _rows(either(plain, escaped)))
         label, heading = self._label
+        quoted, quoted_heading = self._quoted
         return Except(
             lines,
             (
+                seq(quoted, maybe(seq("\n", every))),
+                seq(quoted_heading, maybe(seq("\n", every))),
                 seq(joined(space(), one_of("\n\r")), every),
                 seq(every, "\r", every),
                 seq(before, label, every),
                 seq(before, heading, maybe(seq("\n", every))),
                 seq(maybe(seq(every, none_of("\\"))), self.tokens, every),
                 seq(every, "\n", self.partial),
-                seq(every, self._introduction),
+                seq(every, self._example, LINE, self._introducing),
                 seq(before, many(space())),
             ),
         )
@@ -171,9 +209,9 @@ class Texts:
         empty = many(space())
 
         plain = self.own(any_fence)
-        first = self.own(any_fence, base=starts)
-        last = self.own(any_fence, empty, self.partial, ends=True)
-        only = self.own(any_fence, base=starts, ends=True)
+        first = self.own(*self._quoted, any_fence, base=starts)
+        last = self._last(*self._labels, any_fence, empty, self.partial)
+        only = self._last(*self._labels, *self._quoted, any_fence, empty, seq(space(), LINE))
 
         def thoughts(opening: Node, inner: Node, closing: Node, whole: Node) -> Node:
             begins = seq(either(first, opening), "\n")
@@ -183,15 +221,15 @@ class Texts:
         def block(opening: Node, closing: Node) -> Node:
             return seq(opening, "\n", many(seq(plain, "\n")), closing)
 
-        opened, closed = self.line(base=fence), self.line(base=fence, ends=True)
+        opened, closed = self.line(base=fence), self._last(lead=seq(lead, marks))
         at_once = self.line(base=seq(marks, LINE))
         whole = block(at_once, closed)
         fenced = thoughts(
             block(at_once, opened), block(opened, opened), block(opened, closed), whole
         )
-        slashed_last = self.line(base=escaped, ends=True)
-        slashed_first = self.line(base=seq(many(one_of("\\"), 1), marks, LINE))
-        slashed_only = self.line(base=seq(many(one_of("\\"), 1), marks, LINE), ends=True)
+        some = seq(many(one_of("\\"), 1), marks)
+        slashed_last, slashed_only = self._last(lead=seq(lead, some)), self._last(lead=some)
+        slashed_first = self.line(base=seq(some, LINE))
         slashed = thoughts(slashed_first, self.line(base=escaped), slashed_last, slashed_only)
         return either(fenced, slashed)
 

@@ -46,6 +46,7 @@ from langchain_custom_agents.dialects.grammars import for_engine
 from langchain_custom_agents.models import UnreadableReplyError
 from langchain_custom_agents.models.listening import ThoughtReader
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
+from langchain_custom_agents.testing.gbnf import GBNF
 from tests.unit_tests.models.obedient import ObedientChatModel, ObedientLLM
 
 LOOKS = "I look\nAction: look\nAction Input: the garden"
@@ -410,6 +411,38 @@ def test_an_engine_is_told_to_keep_to_a_grammar(kind: Any) -> None:
     assert [call.get("grammar") for call in chat.calls] == ["root ::= ..."] * 2 + [None]
     assert [call.get("temperature") for call in chat.calls] == [0.5, None, None]
     assert not any({"tools", "tool_choice"} & set(call) for call in chat.calls)
+
+
+@pytest.mark.parametrize("choice", ["look", "any"])
+def test_a_grammar_is_told_that_a_tool_must_be_called(choice: str) -> None:
+    """A function that takes `forced` is told so where a tool must be called, and then only."""
+    seen = []
+
+    def constrain(tools: Any, *, forced: bool = False) -> dict[str, Any]:
+        seen.append(([each["function"]["name"] for each in tools], forced))
+        return {}
+
+    model = with_tool_calling(ScriptedChatModel([LOOKS] * 2), constrain=constrain)
+    model.bind_tools([look], tool_choice=choice).invoke("Where?")
+    model.bind_tools([look], tool_choice="auto").invoke("Where?")
+
+    assert seen == [(["look"], True), (["look"], False)]
+
+
+def test_an_engine_that_must_call_a_tool_cannot_answer() -> None:
+    """With a forced choice the grammar that the engine gets has the one tool, and no answer."""
+    chat = ScriptedChatModel([LOOKS] * 3)
+    model = with_tool_calling(chat, constrain=for_engine(ENGLISH, "llama.cpp"))
+    for choice in ("look", "any", None):
+        model.bind_tools([look, weather], tool_choice=choice).invoke("Where?")
+    one, either, free = (GBNF(call["extra_body"]["grammar"]) for call in chat.calls)
+    answers = ENGLISH.write("I know", Answer("Nowhere"))
+    looks = ENGLISH.write("", Action("look", {"where": "here"}))
+    asks = ENGLISH.write("", Action("weather", {"city": "Kyoto", "days": 2}))
+
+    assert [each.admits(looks) for each in (one, either, free)] == [True, True, True]
+    assert [each.admits(asks) for each in (one, either, free)] == [False, True, True]
+    assert [each.admits(answers) for each in (one, either, free)] == [False, False, True]
 
 
 @pytest.mark.parametrize("engine", ["vllm", "llama.cpp", "ollama", "llguidance"])

@@ -4,7 +4,17 @@ import pytest
 from llguidance import LLMatcher
 from llguidance.gbnf_to_lark import GrammarParser
 
-from langchain_custom_agents.dialects import ENGLISH, Dialect, JsonBlob, Toolbox
+from langchain_custom_agents.dialects import (
+    ENGLISH,
+    Action,
+    Answer,
+    Bracketed,
+    Conversational,
+    Dialect,
+    JsonBlob,
+    SelfAsk,
+    Toolbox,
+)
 from langchain_custom_agents.dialects.grammars import (
     Except,
     Grammar,
@@ -16,6 +26,7 @@ from langchain_custom_agents.dialects.grammars import (
     seq,
 )
 from langchain_custom_agents.dialects.grammars.rendering import gbnf, lark
+from langchain_custom_agents.testing.gbnf import GBNF
 from langchain_custom_agents.testing.tool_schemas import TOOL_SCHEMAS
 
 WORD = many(none_of("\n ="), 1)
@@ -102,3 +113,92 @@ def test_engines_are_named():
 def test_no_tools_leave_only_the_answer():
     """Without tools the rules hold no way to act."""
     assert "call" not in ENGLISH.rules(Toolbox()).rules
+
+
+@pytest.mark.parametrize("dialect", [ENGLISH, Conversational(), Bracketed(), JsonBlob(), SelfAsk()])
+def test_a_forced_grammar_admits_calls_only(dialect):
+    """Where a tool must be called, the grammar admits the call and no answer, in both syntaxes."""
+    name = dialect.only_tool or "search"
+    call = dialect.write("I look", Action(name, "the garden"))
+    answer = dialect.write("I know", Answer("Nowhere"))
+    held = GBNF(dialect.grammar([name], forced=True))
+    lark_too = dialect.grammar([name], "lark", forced=True)
+
+    assert held.admits(call)
+    assert not held.admits(answer)
+    assert GBNF(dialect.grammar([name])).admits(answer)
+    assert dialect.grammar([name], "lark") != lark_too
+    assert LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(lark_too)) == ""
+
+
+def test_a_forced_json_schema_has_no_answer():
+    """The schema that Ollama takes knows only the tools then."""
+    schema = JsonBlob().grammar(["search"], "json_schema", forced=True)
+
+    assert schema["properties"]["action"] == {"const": "search"}
+
+
+@pytest.mark.parametrize("syntax", ["gbnf", "lark", "json_schema"])
+def test_a_forced_grammar_needs_a_tool(syntax):
+    """Without tools a grammar of calls would admit nothing, and that is said."""
+    with pytest.raises(ValueError, match="there are no tools"):
+        JsonBlob().grammar((), syntax, forced=True)
+
+
+def test_an_exception_that_leaves_nothing_is_refused_in_gbnf():
+    """A rule that no text is in would be one for the empty text there."""
+    with pytest.raises(ValueError, match="leaves nothing over"):
+        gbnf(Grammar({"root": Except(seq("a"), (seq("a"),))}))
+
+
+def test_a_long_limit_of_a_text_is_one_that_llama_cpp_takes():
+    """What is repeated is one rule: llama.cpp counts those in it, and refuses too many in all."""
+    limited = {"type": "string", "maxLength": 1500}
+    tool = {"name": "note", "parameters": {"properties": {"text": limited}, "required": ["text"]}}
+    held = GBNF(JsonBlob().grammar([tool]))
+    written = [JsonBlob().write("", Action("note", {"text": "x" * n})) for n in (1500, 1501)]
+
+    assert [held.admits(each) for each in written] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "thought", ["I look for this:", "次を調べる：", 'He said "', "> quoted:", ":", "```\nx\n```:"]
+)
+@pytest.mark.parametrize("dialect", [ENGLISH, Bracketed(), JsonBlob(), SelfAsk()])
+def test_a_thought_may_end_as_if_it_introduced_something(dialect, thought):
+    """A colon or a quotation mark at its end is free; the introduction of an example is escaped."""
+    name = dialect.only_tool or "search"
+    held = GBNF(dialect.grammar([name]))
+    free = dialect.write(thought, Action(name, "x"))
+    example = dialect.write("For example, I look for this:", Action(name, "x"))
+
+    assert held.admits(free)
+    assert held.admits(example)
+    assert not held.admits(example.replace("this:\\", "this:"))
+
+
+def test_six_arguments_may_come_in_any_order():
+    """Up to six named arguments are admitted in every order, more in that of their schema."""
+    for count, any_order in ((6, True), (7, False)):
+        names = "abcdefg"[:count]
+        given = {name: {"type": "integer"} for name in names}
+        tool = {"name": "x", "parameters": {"properties": given, "required": list(given)}}
+        held = GBNF(JsonBlob().grammar([tool]))
+        forth, back = (
+            JsonBlob().write("", Action("x", dict.fromkeys(order, 1)))
+            for order in (names, reversed(names))
+        )
+
+        assert [held.admits(forth), held.admits(back)] == [True, any_order]
+
+
+@pytest.mark.parametrize(
+    "quoted", ["“Action: run", '"\u3000Action: run', "'''Action:", "<b>AI: x", '"## Action']
+)
+def test_a_thought_is_no_quoted_step(quoted):
+    """A reader takes marks off around a whole step: no thought begins like one."""
+    held = GBNF(Conversational().grammar(["search"]))
+    call = f"Thought: {quoted}\nAction: search\nAction Input: x"
+
+    assert not held.admits(call)
+    assert held.admits(call.replace("Thought: ", "Thought: \\"))
