@@ -13,11 +13,15 @@ in CI.
 import argparse
 import json
 import random
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from langchain_custom_agents.dialects import (
@@ -175,6 +179,29 @@ def ask(port: int, prompt: str, grammar: str | None, seed: int) -> dict:
         return json.load(reply)
 
 
+@contextmanager
+def running(command: list[str], log: Path) -> Iterator[subprocess.Popen]:
+    """Run a server, and end it whatever happens, a SIGTERM for ourselves included."""
+    # Its default action would end us at once, and leave the server behind.
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        with log.open("w") as out:
+            server = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        try:
+            yield server
+        finally:
+            server.terminate()
+            try:
+                server.wait(10)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+            if server.returncode not in (0, -signal.SIGTERM):
+                print(log.read_text(errors="replace")[-2000:])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def wait(port: int, server: subprocess.Popen) -> None:
     for _ in range(600):
         if server.poll() is not None:
@@ -234,18 +261,10 @@ def main() -> None:
             port = free.getsockname()[1]
         command = [chosen.server, "-m", str(model), "--host", "127.0.0.1", "--port", str(port)]
         command += ["-c", "16384", "-np", "1", "-t", "1", "--no-warmup"]
-        with (Path(folder) / "log").open("w+") as log:
-            server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-            try:
-                wait(port, server)
-                print(f"Seed {chosen.seed}.\n", flush=True)
-                measure(port, chosen.turns, chosen.seed, chosen.only)
-            finally:
-                server.terminate()
-                server.wait(10)
-                log.seek(0)
-                if server.returncode not in (0, -15):
-                    print(log.read()[-2000:])
+        with running(command, Path(folder) / "log") as server:
+            wait(port, server)
+            print(f"Seed {chosen.seed}.\n", flush=True)
+            measure(port, chosen.turns, chosen.seed, chosen.only)
 
 
 if __name__ == "__main__":
