@@ -89,8 +89,10 @@ _law = settings(
     deadline=None, database=None, suppress_health_check=[HealthCheck.differing_executors]
 )
 
-# At most two examples for each of the thirty tools: an engine is made for every one of them.
-_grammar_law = settings(_law, max_examples=min(60, _law.max_examples))
+# At most two examples for each of the thirty tools, as an engine is made for every one of them;
+# as many as are asked for where that is more than usual.
+_asked = _law.max_examples
+_grammar_law = settings(_law, max_examples=_asked if _asked > 100 else min(60, _asked))
 
 
 class DialectLaws:
