@@ -247,13 +247,14 @@ class Documents:
         written = os.fstat(self._log.fileno()).st_mtime_ns if self._log is not None else 0
         if written and self._quiet == (written, state):
             return True
+        now = time.time_ns()  # before SQLite answers, or a commit might come in between
         try:
             connection = self._idle.pop()
         except IndexError:
             return False
         same = connection.looked == (_version(connection), state)
         self._idle.append(connection)
-        if same and 0 < written < time.time_ns() - _CLOCK_TICK:
+        if same and 0 < written < now - _CLOCK_TICK:
             self._quiet = written, state
         if self._log is None and os.name == "posix":  # elsewhere file times may be late
             with suppress(OSError):

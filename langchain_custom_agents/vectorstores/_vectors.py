@@ -393,7 +393,7 @@ def _best(rows: Rows | None, scores: Floats, count: int) -> dict[int, float]:
 def scored(block: Floats, query: Floats, metric: Metric) -> Floats:
     """Return how near each vector of a block is; a higher score is better."""
     if metric != "l2":
-        return cast("Floats", block @ query)
+        return cast("Floats", block.dot(query))
     faiss: Any = import_module("faiss")
     block = np.ascontiguousarray(block)
     squares = np.empty(len(block), np.float32)

@@ -15,13 +15,13 @@ from langchain_core.callbacks import (
 )
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
+from langchain_core.runnables.config import run_in_executor
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from pydantic import model_validator
 from typing_extensions import Self
 
 from langchain_custom_agents._arguments import refuse_unknown
-from langchain_custom_agents.vectorstores._apart import apart
 from langchain_custom_agents.vectorstores._arguments import (
     checked_ids,
     checked_metadata,
@@ -269,11 +269,13 @@ class FAISSStore(VectorStore):
     ) -> list[str]:
         """Add texts without blocking the event loop; see `add_texts`."""
         refuse_unknown("aadd_texts", unknown, _ADD)
-        batch = await apart(_Batch.checked, texts, metadatas, ids)
+        batch = await run_in_executor(None, _Batch.checked, texts, metadatas, ids)
         if batch.texts:
             embed = self._embedder().aembed_documents
             parts = [await embed(part) for part in batch.parts(batch_size)]
-            await apart(self._write, batch, [vector for part in parts for vector in part])
+            await run_in_executor(
+                None, self._write, batch, [vector for part in parts for vector in part]
+            )
         return batch.ids
 
     def add_embeddings(
@@ -354,16 +356,6 @@ class FAISSStore(VectorStore):
         if rows:
             self._published()
         return True
-
-    async def adelete(
-        self,
-        ids: list[str] | None = None,
-        *,
-        filter: Filter | None = None,  # noqa: A002
-        **unknown: Any,
-    ) -> bool:
-        """Take documents out without blocking the event loop; see `delete`."""
-        return await apart(partial(self.delete, ids, filter=filter, **unknown))
 
     def compact(self) -> int:
         """Give back the space of deleted and replaced documents.
@@ -460,10 +452,6 @@ class FAISSStore(VectorStore):
             found = {held.id: held for held in self._documents.fetch(connection, rows).values()}
         return [found[id_].document() for id_ in ids if id_ in found]
 
-    async def aget_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """Return documents by id without blocking the event loop; see `get_by_ids`."""
-        return await apart(self.get_by_ids, ids)
-
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """Return the documents nearest to a question, best first.
 
@@ -496,7 +484,7 @@ class FAISSStore(VectorStore):
         """Search without blocking the event loop; see `similarity_search`."""
         asked = self._asked("asimilarity_search", k, kwargs)
         vector = await self._aquery_vector(asked, query)
-        return [doc for doc, _ in await apart(self._found, asked, query, vector)]
+        return [doc for doc, _ in await run_in_executor(None, self._found, asked, query, vector)]
 
     def similarity_search_with_score(
         self, query: str, k: int = 4, **kwargs: Any
@@ -531,7 +519,7 @@ class FAISSStore(VectorStore):
         """Search without blocking the event loop; see `similarity_search_with_score`."""
         asked = self._asked("asimilarity_search_with_score", k, kwargs)
         vector = await self._aquery_vector(asked, query)
-        return await apart(self._found, asked, query, vector)
+        return await run_in_executor(None, self._found, asked, query, vector)
 
     def similarity_search_with_relevance_scores(
         self, query: str, k: int = 4, **kwargs: Any
@@ -562,7 +550,7 @@ class FAISSStore(VectorStore):
         """Search off the event loop; see `similarity_search_with_relevance_scores`."""
         asked = self._asked("asimilarity_search_with_relevance_scores", k, kwargs)
         vector = await self._aquery_vector(asked, query)
-        found = await apart(self._found, asked, query, vector)
+        found = await run_in_executor(None, self._found, asked, query, vector)
         return [(doc, self._relevance(asked, score)) for doc, score in found]
 
     def similarity_search_by_vector(
@@ -578,12 +566,6 @@ class FAISSStore(VectorStore):
         """
         found = self.similarity_search_with_score_by_vector(embedding, k, **kwargs)
         return [doc for doc, _ in found]
-
-    async def asimilarity_search_by_vector(
-        self, embedding: list[float], k: int = 4, **kwargs: Any
-    ) -> list[Document]:
-        """Search off the event loop; see `similarity_search_by_vector`."""
-        return await apart(partial(self.similarity_search_by_vector, embedding, k, **kwargs))
 
     def similarity_search_with_score_by_vector(
         self, embedding: list[float], k: int = 4, **kwargs: Any
@@ -685,18 +667,6 @@ class FAISSStore(VectorStore):
             )
             chosen = [rows[place] for place in places]
             return [held.document() for held in self._held(connection, snapshot, chosen)]
-
-    async def amax_marginal_relevance_search_by_vector(
-        self,
-        embedding: list[float],
-        k: int = 4,
-        fetch_k: int = 20,
-        lambda_mult: float = 0.5,
-        **kwargs: Any,
-    ) -> list[Document]:
-        """Search off the event loop; see `max_marginal_relevance_search_by_vector`."""
-        search = self.max_marginal_relevance_search_by_vector
-        return await apart(partial(search, embedding, k, fetch_k, lambda_mult, **kwargs))
 
     def search(self, query: str, search_type: str, **kwargs: Any) -> list[Document]:
         """Search in any of the ways a retriever can; see `as_retriever`.
@@ -804,46 +774,36 @@ class FAISSStore(VectorStore):
         self, asked: "_Asked", query: str, vector: Floats | None
     ) -> list[tuple[Document, float]]:
         """Search one commit of the store, whatever is written meanwhile."""
-        found = self._found_in_memory(asked, vector)
-        if found is None:
+        newest = self._index.newest if self._index is not None else None
+        scores: dict[int, float] | None = None
+        held: Sequence[Held | None] = [None]
+        if (
+            newest is not None
+            and vector is not None
+            and asked.search_type == "dense"
+            and self._documents.still(newest.state)
+        ):
+            # SQLite need not be asked for what is in memory and has not changed.
+            allowed = newest.matched.get(_written(asked.filter)) if asked.filter else None
+            if allowed is not None or not asked.filter:
+                scores = newest.nearest(vector, asked.k, allowed)
+                held = [newest.seen.get(row) for row in scores]
+        if scores is None or None in held:
             self._documents.prepare(asked.filter)
             with self._documents.reading() as connection:
                 snapshot = self._snapshot(connection, self._documents.state(connection))
                 if snapshot is None:
                     return []
-                scores = self._scores(connection, snapshot, asked, query, vector)
+                if scores is None or snapshot is not newest:
+                    scores = self._scores(connection, snapshot, asked, query, vector)
                 held = self._held(connection, snapshot, list(scores))
                 self._documents.looked(connection, snapshot.state)
-            found = list(zip(held, scores.values(), strict=True))
         least = asked.score_threshold
         return [
-            (held.document(), score)
-            for held, score in found
-            if least is None or self._relevance(asked, score) >= least
+            (found.document(), score)
+            for found, score in zip(held, scores.values(), strict=True)
+            if found and (least is None or self._relevance(asked, score) >= least)
         ]
-
-    def _found_in_memory(
-        self, asked: "_Asked", vector: Floats | None
-    ) -> list[tuple[Held, float]] | None:
-        """Search a store that has not changed without asking SQLite; None where it must be."""
-        snapshot = self._index.newest if self._index is not None else None
-        if (
-            snapshot is None
-            or vector is None
-            or asked.search_type != "dense"
-            or not self._documents.still(snapshot.state)
-        ):
-            return None
-        allowed = None
-        if asked.filter is not None:
-            allowed = snapshot.matched.get(_written(asked.filter))
-            if allowed is None:
-                return None
-        scores = snapshot.nearest(vector, asked.k, allowed)
-        try:
-            return [(snapshot.seen[row], score) for row, score in scores.items()]
-        except KeyError:
-            return None
 
     def _scores(
         self,
@@ -984,7 +944,7 @@ class FAISSStore(VectorStore):
         **kwargs: Any,
     ) -> "FAISSStore":
         """Make a store without blocking the event loop; see `from_texts`."""
-        store = await apart(partial(cls, embedding, path, **kwargs))
+        store = await run_in_executor(None, cls, embedding, path, **kwargs)
         await store.aadd_texts(texts, metadatas, ids=ids)
         return store
 

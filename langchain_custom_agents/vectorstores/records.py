@@ -2,12 +2,11 @@
 
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from langchain_core.indexing.base import RecordManager
+from langchain_core.runnables.config import run_in_executor
 
-from langchain_custom_agents.vectorstores._apart import apart
 from langchain_custom_agents.vectorstores._documents import Documents, in_parts, marks
 
 __all__ = ["FolderRecordManager"]
@@ -71,7 +70,7 @@ class FolderRecordManager(RecordManager):
 
     async def aget_time(self) -> float:
         """Return the time; see `get_time`."""
-        return await apart(self.get_time)
+        return await run_in_executor(None, self.get_time)
 
     def update(
         self,
@@ -114,8 +113,9 @@ class FolderRecordManager(RecordManager):
         time_at_least: float | None = None,
     ) -> None:
         """Record that documents are there now; see `update`."""
-        update = partial(self.update, group_ids=group_ids, time_at_least=time_at_least)
-        await apart(update, keys)
+        await run_in_executor(
+            None, self.update, keys, group_ids=group_ids, time_at_least=time_at_least
+        )
 
     def exists(self, keys: Sequence[str]) -> list[bool]:
         """Say for each key whether it is recorded (and, beside a store, really there).
@@ -139,7 +139,7 @@ class FolderRecordManager(RecordManager):
 
     async def aexists(self, keys: Sequence[str]) -> list[bool]:
         """Say for each key whether it is recorded; see `exists`."""
-        return await apart(self.exists, keys)
+        return await run_in_executor(None, self.exists, keys)
 
     def list_keys(
         self,
@@ -189,8 +189,9 @@ class FolderRecordManager(RecordManager):
         limit: int | None = None,
     ) -> list[str]:
         """Return recorded keys; see `list_keys`."""
-        listing = partial(self.list_keys, before=before, after=after, group_ids=group_ids)
-        return await apart(partial(listing, limit=limit))
+        return await run_in_executor(
+            None, self.list_keys, before=before, after=after, group_ids=group_ids, limit=limit
+        )
 
     def delete_keys(self, keys: Sequence[str]) -> None:
         """Forget keys.
@@ -206,7 +207,7 @@ class FolderRecordManager(RecordManager):
 
     async def adelete_keys(self, keys: Sequence[str]) -> None:
         """Forget keys; see `delete_keys`."""
-        await apart(self.delete_keys, keys)
+        await run_in_executor(None, self.delete_keys, keys)
 
     def sources(self) -> list[str]:
         """Return every source something is recorded from, sorted.
