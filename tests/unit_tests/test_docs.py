@@ -18,8 +18,6 @@ import os
 import pkgutil
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -27,8 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import langchain_custom_agents
+from langchain_custom_agents.cli.commands import commands
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -152,9 +152,14 @@ def test_code_that_is_not_run_says_why(page: Path) -> None:
 
 @cache
 def lca(arguments: str) -> str:
-    """Return what a command of ours prints."""
-    command = [sys.executable, "-m", "langchain_custom_agents.cli", *shlex.split(arguments)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT, check=True)
+    """Return what a command of ours prints where nobody watches."""
+    before = Path.cwd()
+    os.chdir(ROOT)
+    try:
+        done = CliRunner().invoke(commands, shlex.split(arguments))
+    finally:
+        os.chdir(before)
+    assert (done.exit_code, done.stderr) == (0, ""), done.output
     return done.stdout
 
 
