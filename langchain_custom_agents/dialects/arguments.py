@@ -30,8 +30,11 @@ _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "”": "”", "‘": "’
 _LIKE_JSON = re.compile(
     r"""\{\s{0,99}(?:["'“”][^"'“”\n]{0,99}["'“”]|\w{1,40})\s{0,9}:|\{\s{0,99}\}"""
 )
-_KEYWORD = re.compile(r"\A\s{0,9}([A-Za-z_]\w{0,63})\s{0,9}[:=：]\s{0,9}(?=\S)")
+_KEYWORD = re.compile(r"\A\s{0,9}(?:[-*•]\s{1,3})?([A-Za-z_]\w{0,63})\s{0,9}[:=：]\s{0,9}(?=\S)")
 _LIKE_DATA = ("{", "[", '"', "'", "`", "“", "”", "「", "『")
+# Arguments in tags of their own, and how a text begins that holds several.
+_CHILD = re.compile(r"<([A-Za-z_]\w{0,63})>([^<]{0,9999})</\1>")
+_STRUCTURED = ("{", "[", "<", '("', "('")
 _WRAPPINGS = {"input", "kwargs", "args", "arguments", "parameters", "toolinput", "actioninput"}
 
 
@@ -60,7 +63,11 @@ def read_input(text: str, spec: ToolSpec) -> tuple[str | dict[str, Any], tuple[s
     """
     text, repairs = tidy(text), []
     # Emphasis that ended with the label: "**Action Input: ** {...}".
-    text = re.sub(r"\A\*\*\s{1,9}(?=[{\[\"“])", "", text)
+    text = re.sub(r"\A(?:\*\*\s{1,9}|json\s{0,3}\n\s{0,9})(?=[{\[\"“])", "", text)
+    emphasized = re.fullmatch(r"\*\*([^*\n]+)\*\*", text)
+    if emphasized:
+        repairs.append(UNQUOTED)
+        text = tidy(emphasized[1])
     if text.startswith("\\") and text.lstrip("\\").startswith(_LIKE_DATA):
         return fitted(text[1:], spec), ()
     fenced = _FENCED.match(text)
@@ -184,15 +191,31 @@ def _from_text(text: str, spec: ToolSpec) -> str | dict[str, Any]:
         found = read_json(text)
         if isinstance(found.value, dict) and not found.rest.strip():
             return _checked(found.value, spec)
-    pairs = _keywords(text)
+    if text.startswith("[") and text.endswith("]") and (only := _only(text)) is not None:
+        return _checked(only, spec)
+    pairs = _keywords(text) or {name: _plain(value) for name, value in _CHILD.findall(text)}
     if pairs:
         return _checked(pairs, spec)
+    if text.startswith(_STRUCTURED):
+        msg = f"the input must be a JSON object with {', '.join(spec.args or ())}"
+        raise ArgumentsError(msg)
     if len(spec.required) == 1 and not is_nothing(text):
         return {spec.required[0]: text}
     if is_nothing(text) and not spec.required:
         return {}
     msg = f"the input must be a JSON object with {', '.join(spec.args or ())}"
     raise ArgumentsError(msg)
+
+
+def _only(text: str) -> dict[str, Any] | None:
+    """Return the one object that a list holds; None if it is anything else."""
+    try:
+        found = read_json(text)
+    except BrokenJSONError:
+        return None
+    value = found.value
+    is_one = isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
+    return value[0] if is_one and not found.rest.strip() else None
 
 
 def _keywords(text: str) -> dict[str, Any]:
@@ -234,7 +257,8 @@ def _checked(given: dict[str, Any], spec: ToolSpec) -> dict[str, Any]:
     if (near or not given) and set(spec.required) <= set(near):
         return near
     inner = next(iter(given.values())) if len(given) == 1 else None
-    if isinstance(inner, dict) and letters(next(iter(given))) in _WRAPPINGS:
+    wrappings = _WRAPPINGS | {letters(spec.name)}
+    if isinstance(inner, dict) and letters(next(iter(given))) in wrappings:
         return _checked(inner, spec)
     if len(args) == 1 and given:
         name, schema = next(iter(args.items()))

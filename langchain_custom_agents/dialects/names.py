@@ -15,6 +15,9 @@ _NAMESPACE = re.compile(
 )
 _SENTENCE = re.compile(r"[,;!?。、，！？]|\.\s|[\[\]{}<>=\n]|\A\W*\Z")
 _BEFORE = {
+    "i",
+    "will",
+    "should",
     "use",
     "using",
     "call",

@@ -110,6 +110,10 @@ _BLOB_START = re.compile(
     r"(?:(?<=[.!?。:：>])[ \t]{0,9}|^[ \t]{0,20}(?:(?:```|~~~)\w{0,10}[ \t]{1,3})?)(?=[\[{])",
     re.MULTILINE,
 )
+_NAME_LINE = re.compile(
+    r"(?:<\|assistant\|>)?\s{0,9}(?P<name>[\w.\-]{1,64})[ \t]{0,9}\n\s{0,9}"
+    r"(?:(?=\{)|```(?:python)?\s{0,9}(?=tool_call\())"
+)
 _CALL_LIST = re.compile(r"\[(?=[^\W\d][\w.]{0,79}\()")
 _AT_START = re.compile(r"(?:\A|[\n.!?。:：>])[ \t]{0,9}\Z")
 _LIKE_BLOB = re.compile(
@@ -130,6 +134,11 @@ _ANNOUNCED = re.compile(
 _HEDGED = re.compile(
     r"\b(?:but|however|not|unless|if|instead|would|could|should|might|example|format|form|like)\b"
     r"|n't\b|例|形式|格式|如果|もし|但",
+    re.IGNORECASE,
+)
+_POLITE = re.compile(
+    r"\b(?:let me know|feel free|don't hesitate|would you like|if you (?:need|have|want))\b"
+    r"[^.!?\n]*",
     re.IGNORECASE,
 )
 _FINAL = "The name of the action means the answer."
@@ -409,10 +418,11 @@ class _Reader:
             return None
         if is_echo(marked):
             self.refuse(self.say.echo)
-        weak = _WEAK_INPUT.match(below)
+        under = below.lstrip("\n")
+        weak = _WEAK_INPUT.match(under)
         if weak:
             self.repairs.append(WEAK)
-            return Call(line, self.unescaped(below[weak.end() :]), written=True)
+            return Call(line, self.unescaped(under[weak.end() :]), written=True)
         if below.lstrip().startswith(("```", "~~~")) and self.can_be_tool(marked):
             # What stands in a fence under a name is its input.
             self.repairs.append(NO_INPUT_LABEL)
@@ -459,11 +469,13 @@ class _Reader:
             return Said(rest + "\n" + below, (_FINAL,))
         tool = self.prefix(line)
         if tool is not None:
-            given = line[len(tool) :].lstrip(" \t:：-–—")
-            given = re.sub(r"\A,\s", "", given).strip()
+            given = re.sub(
+                r"\A\s{0,9}(?:[-=]>|[:：\-–—|→]|,\s)\s{0,9}", "", line[len(tool) :]
+            ).strip()
             if given.startswith(("[", "(")):
                 self.refuse(self.say.cut_off)
             given = _WITH_INPUT.sub("", given)
+            given = re.sub(r"\Afor\s{1,3}(?=[\"“「'].*[\"”」']\Z)", "", given)
             if given:
                 self.repairs.append(NO_INPUT_LABEL)
                 return Call(tool, f"{given}\n{below}".strip(), written=True)
@@ -632,6 +644,7 @@ class _Reader:
         around = (
             f"{before.rstrip()[-200:].rpartition(chr(10))[2]} {rest[:200].partition(chr(10))[0]}"
         )
+        around = _POLITE.sub("", around)
         return not _is_a(self.dialect, "JsonBlob") or bool(_HEDGED.search(around))
 
     def listed(self, body: str, segments: Segments) -> Move | None:
@@ -664,6 +677,9 @@ class _Reader:
 
     def bare_line(self, body: str, segments: Segments) -> Move | None:
         """Read a last line that is nothing but a call: `Finish[42]`, `search("x")`."""
+        alone = _NAME_LINE.match(body)
+        if alone and alone["name"] in self.toolbox:
+            return self.under_name(alone["name"], body[alone.end() :])
         head, _, line = body.rpartition("\n")
         if introduces_example(head):
             return None
@@ -689,6 +705,18 @@ class _Reader:
         self.repairs.append(NO_LABEL)
         self.thought = self.dialect.form.unescape(segments.thought(len(head)))
         return self.settle(found[0])
+
+    def under_name(self, name: str, given: str) -> Move | None:
+        """Read arguments under a line that is nothing but a tool's name, as GLM writes them."""
+        self.repairs.append(NO_LABEL)
+        if given.startswith("{"):
+            value = read_json(given)
+            return None if value.rest.strip() else self.settle(Call(name, value.value))
+        found = calls.in_expression(given)
+        if found is None or found[1].strip(" \n`"):
+            return None
+        call = found[0]
+        return self.settle(Call(name, call.given, call.written, call.positional, call.repairs))
 
     # Texts to read again in another shape.
 
@@ -723,13 +751,12 @@ class _Reader:
         if respelled is not None and not segments.fences:
             self.repairs.append(LABELS)
             return respelled
+        weak = _WEAK_ACT.search(body)
+        is_meant = weak and (led or resolve(weak["name"], self.toolbox) in self.toolbox)
+        if weak and is_meant and segments.in_fence(weak.start()) is None:
+            self.repairs.append(WEAK)
+            return f"{body[: weak.start()]}{action}: {weak['name']}\n{given}: {body[weak.end() :]}"
         if led:
-            weak = _WEAK_ACT.search(body)
-            if weak and segments.in_fence(weak.start()) is None:
-                self.repairs.append(WEAK)
-                return (
-                    f"{body[: weak.start()]}{action}: {weak['name']}\n{given}: {body[weak.end() :]}"
-                )
             weak = _WEAK_ANSWER.search(body)
             if weak and segments.in_fence(weak.start()) is None:
                 self.repairs.append(WEAK)

@@ -26,7 +26,8 @@ _CHANNEL = re.compile(
     re.IGNORECASE,
 )
 _BARE_CALL = (
-    r"commentary to=(?:functions\.)?(?P<call>[\w.\-]{1,80})\s{0,3}(?:json|code)?\s{0,9}(?=\{)"
+    r"(?:commentary to=(?:functions\.)?|to=functions\.)(?P<call>[\w.\-]{1,80})"
+    r"\s{0,3}(?:json|code)?\s{0,9}(?=\{)"
 )
 _BARE_CHANNEL = re.compile(rf"\s{{0,9}}(?:{_BARE_CALL}|analysis(?=[A-Z\"']|\w{{2,20}} ))")
 _BARE_NEXT = re.compile(rf"assistant(?:{_BARE_CALL}|final(?=\S))")

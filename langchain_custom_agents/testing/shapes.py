@@ -601,6 +601,25 @@ SHAPES: tuple[Shape, ...] = (
         _THREE_DAYS,
     ),
     _json("other keys", '{"response": "1,592 metres"}', _HEIGHT),
+    _labelled("input beside the name", 'I look\nAction: Search for "Mount Aso"', _ASO),
+    _labelled("input beside the name", "I look\nAction: Search\n\nInput: Mount Aso", _ASO),
+    _labelled("name nearly right", "Look\nAction: I will use Search\nAction Input: Mount Aso", _ASO),
+    _labelled("other labels", "Tool: Search\nInput: Mount Aso", _ASO),
+    _labelled("name above the arguments", 'get_weather\n{"city": "Kyoto", "days": 3}', _THREE_DAYS),
+    _labelled(
+        "name above the arguments",
+        "get_weather\n```python\ntool_call(city='Kyoto', days=3)\n```",
+        _THREE_DAYS,
+    ),
+    _labelled("name above the arguments", 'weather report\n{"city": "Kyoto"}', None),
+    _labelled(
+        "emphasis around the input", "**Action:** **Search**\n**Action Input:** **Mount Aso**", _ASO
+    ),
+    _json(
+        "words after",
+        'Here it is:\n{"action": "Search", "action_input": "Mount Aso"}\nLet me know if you need more.',
+        _ASO,
+    ),
     _json(
         "cut off",
         '[{"action": "Search", "action_input": "Mount Aso [map]"}, {"action": "now", "action_in',

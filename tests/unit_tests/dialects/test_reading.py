@@ -198,6 +198,13 @@ def test_a_name_that_looks_like_an_instruction_is_kept_where_it_is_exact():
         ('{"input": {"a": 1, "b": 2}}', {"a": 1, "b": 2}),
         ("a=1, b=2", {"a": 1, "b": 2}),
         ("a: 1\nb: 2", {"a": 1, "b": 2}),
+        ("- a: 1\n- b: 2", {"a": 1, "b": 2}),
+        ("<a>1</a><b>2</b>", {"a": 1, "b": 2}),
+        ('[{"a": 1, "b": 2}]', {"a": 1, "b": 2}),
+        ('{"add": {"a": 1, "b": 2}}', {"a": 1, "b": 2}),
+        ('json\n{"a": 1, "b": 2}', {"a": 1, "b": 2}),
+        ("add(1, b=2)", {"a": 1, "b": 2}),
+        ('Tool({"a": 1, "b": 2})', {"a": 1, "b": 2}),
     ],
 )
 def test_inputs_are_set_right_by_the_schema(given, read):
@@ -205,12 +212,31 @@ def test_inputs_are_set_right_by_the_schema(given, read):
     assert ENGLISH.read(f"Action: add\nAction Input: {given}", [SUM]).move == Action("add", read)
 
 
-@pytest.mark.parametrize("given", ["1 and 2", '{"x": 1, "y": 2}', "[1, 2]", '{"a": 1, "b": '])
+@pytest.mark.parametrize(
+    "given",
+    ["1 and 2", '{"x": 1, "y": 2}', "[1, 2]", "(1, 2)", '{"a": 1, "b": ', "<a>1</a>", "add(1)"],
+)
 def test_inputs_that_do_not_fit_are_refused(given):
     """Arguments that the tool does not take are never guessed at."""
     move = ENGLISH.read(f"Action: add\nAction Input: {given}", [SUM]).move
 
     assert isinstance(move, Misreading)
+
+
+@pytest.mark.parametrize("given", ['["Kyoto"', "<place>Kyoto</place>", "[[1], {}]", '("Kyoto"'])
+def test_what_has_a_structure_is_not_taken_for_the_one_text_that_a_tool_needs(given):
+    """A tool of several arguments that needs only one gets no brackets and tags in its place."""
+    weather = {
+        "name": "weather",
+        "parameters": {"properties": {"city": {}, "days": {}}, "required": ["city"]},
+    }
+
+    assert isinstance(
+        ENGLISH.read(f"Action: weather\nAction Input: {given}", [weather]).move, Misreading
+    )
+    assert ENGLISH.read("Action: weather\nAction Input: Kyoto, Japan", [weather]).move == Action(
+        "weather", {"city": "Kyoto, Japan"}
+    )
 
 
 def test_prose_is_a_misreading_of_its_own_kind():
