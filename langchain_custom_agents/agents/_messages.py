@@ -68,12 +68,38 @@ def observed(observation: Any, *, blocks: bool = True) -> str | list[str | dict[
     told = _told(observation)
     if told is not None:
         return observed(told.content, blocks=blocks)
-    if isinstance(observation, list) and observation and all(_is_block(b) for b in observation):
-        return observation if blocks else text_in(observation)
+    if _are_blocks(observation):
+        content: list[str | dict[Any, Any]] = observation
+        return content if blocks else str(in_words(observation))
     try:
         return json.dumps(observation, ensure_ascii=False)
     except (TypeError, ValueError):
         return str(observation)
+
+
+def in_words(observation: Any) -> Any:
+    r"""Return content blocks, as tools of MCP servers return them, as one text.
+
+    What is no list of blocks comes back as it is.
+
+    Example:
+        >>> in_words([{"type": "text", "text": "sun", "id": "lc_1"}, {"type": "image", "url": "x"}])
+        'sun\n[image left out: only text is read here]'
+        >>> in_words(20000)
+        20000
+    """
+    told = _told(observation)
+    content = observation if told is None else told.content
+    return "\n".join(map(_block_in_words, content)) if _are_blocks(content) else content
+
+
+def _block_in_words(block: Mapping[str, Any]) -> str:
+    kind = block["type"]
+    if kind == "text":
+        return str(block.get("text") or "")
+    if kind in ("json", "search_result"):
+        return json.dumps(block, ensure_ascii=False, default=str)
+    return f"[{kind} left out: only text is read here]"
 
 
 def _told(observation: Any) -> ToolMessage | None:
@@ -87,6 +113,10 @@ def _told(observation: Any) -> ToolMessage | None:
     messages = update.get("messages") if isinstance(update, dict) else None
     last = messages[-1] if isinstance(messages, list) and messages else None
     return last if isinstance(last, ToolMessage) else None
+
+
+def _are_blocks(observation: Any) -> bool:
+    return isinstance(observation, list) and bool(observation) and all(map(_is_block, observation))
 
 
 def _is_block(item: Any) -> bool:

@@ -27,6 +27,7 @@ from pydantic import PrivateAttr, model_validator
 
 from langchain_custom_agents._awaited import awaited
 from langchain_custom_agents.agents._given import check_tools
+from langchain_custom_agents.agents._messages import in_words
 from langchain_custom_agents.agents._outcomes import (
     approved,
     describe_failure,
@@ -620,8 +621,9 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         """Keep a step's artifact, and shorten its observation to the room it may have."""
         if call.catcher.artifact is not None:
             call.notes.artifacts.append((step.action, call.catcher.artifact))
-        shortened = self._budget().shortened(step.observation)
-        if shortened is step.observation:
+        words = in_words(step.observation)
+        shortened = self._budget().shortened(words)
+        if shortened is words:
             return step
         return AgentStep(action=step.action, observation=shortened)
 

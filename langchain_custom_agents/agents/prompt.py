@@ -27,6 +27,7 @@ from langchain_core.prompts.chat import (
 )
 from pydantic import BaseModel, ConfigDict, PrivateAttr, field_validator, model_validator
 
+from langchain_custom_agents.agents._messages import in_words
 from langchain_custom_agents.agents.fields import KnownFields
 from langchain_custom_agents.agents.output_parser import thought_of
 from langchain_custom_agents.dialects import (
@@ -86,7 +87,7 @@ class Scratchpad:
         return "".join(parts)
 
     def _remember(self, action: AgentAction, observation: Any) -> str:
-        text = self.dialect.step(*self._move(action), observation)
+        text = self.dialect.step(*self._move(action), in_words(observation))
         key = id(action)
         gone = weakref.ref(action, lambda _: self._written.pop(key, None))
         self._written[key] = (gone, observation, text)

@@ -282,7 +282,8 @@ def text_of(message: BaseMessage) -> str:
         elif not isinstance(message, AIMessage):
             # What a tool returned as data; a model's own blocks are reasoning and calls.
             parts.append(json.dumps(block, ensure_ascii=False, default=str))
-    return "".join(parts)
+    # Blocks of a tool are findings of their own; those of a model are pieces of one text.
+    return ("\n" if isinstance(message, ToolMessage) else "").join(parts)
 
 
 def entries_of(

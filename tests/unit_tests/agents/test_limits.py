@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from typing import Annotated
+from uuid import uuid4
 
 import pytest
 from langchain_core.agents import AgentAction
@@ -350,3 +351,34 @@ def test_a_tool_may_go_without_a_store():
     run(make(llm, [note]), "invoke")
 
     assert "Observation: Hiroko with None" in llm.prompts[1]
+
+
+def blocks(*texts):
+    """Return what an adapter makes of a server's answer: blocks whose ids are new each time."""
+    return [{"type": "text", "text": text, "id": f"lc_{uuid4()}"} for text in texts]
+
+
+@WAYS
+def test_a_text_agent_reads_the_words_in_content_blocks(way):
+    """The model is shown the texts line by line, what else there is by kind; the step keeps all."""
+    found = [*blocks("sun", "then rain"), {"type": "image", "url": "https://example.org/x.png"}]
+    llm = ScriptedLLM([LOOK, KNOW])
+    executor = make(
+        llm, [Tool("Search", lambda query: found, "looks")], return_intermediate_steps=True
+    )
+    result = run(executor, way)
+
+    assert "Observation: sun\nthen rain\n[image left out: only text is read here]" in llm.prompts[1]
+    assert "lc_" not in llm.prompts[1]
+    if way != "stream":
+        assert result["intermediate_steps"][0][1] == found
+
+
+def test_content_blocks_have_the_room_that_a_text_has():
+    """An observation in blocks is cut at the same length as the text in it would be."""
+    llm = ScriptedLLM([LOOK, KNOW])
+    search = Tool("Search", lambda query: blocks("word " * 1_000), "looks")
+    run(make(llm, [search], max_observation_tokens=10), "invoke")
+
+    assert "more tokens were left out]" in llm.prompts[1]
+    assert len(llm.prompts[1]) < 1_000

@@ -326,6 +326,22 @@ def test_every_call_has_an_observation(answers: list[Any]) -> None:
     assert seen == ("late" if answers else "No result of this call is kept.")
 
 
+def test_what_a_tool_returned_in_blocks_is_said_line_by_line() -> None:
+    """Two findings of a tool are not run together into one word."""
+    llm = ScriptedLLM([KNOWS])
+    call = {"name": "look", "args": {"where": "a"}, "id": "1"}
+    found = [{"type": "text", "text": "Hiroko"}, {"type": "text", "text": "Takuma"}]
+    with_tool_calling(llm).bind_tools([look]).invoke(
+        [
+            HumanMessage("Who?"),
+            AIMessage("", tool_calls=[call]),
+            ToolMessage(found, tool_call_id="1"),
+        ]
+    )
+
+    assert "Observation: Hiroko\nTakuma\n" in llm.prompts[0]
+
+
 def test_messages_of_every_kind_are_said() -> None:
     """Roles of one's own, developers, functions and results without a call lose nothing."""
     llm = ScriptedLLM([KNOWS])
