@@ -1,7 +1,7 @@
 """LangChain's nine agent types, as a table, and `initialize_agent` over it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -42,6 +42,7 @@ class AgentRow:
         parallel_calls: Whether one reply may call several tools.
         history: Whether a conversation is part of it.
         examples: The few-shot examples for a dialect.
+        spellings: What LangChain's class of the type calls arguments that ours names otherwise.
     """
 
     agent: type[ReActAgent] | type[StructuredChatAgent] | type[OpenAIFunctionsAgent]
@@ -53,6 +54,7 @@ class AgentRow:
     parallel_calls: bool = False
     history: bool = False
     examples: Callable[[Dialect], Sequence[Example]] = lambda _: ()
+    spellings: Mapping[str, str] = field(default_factory=dict)
 
 
 AGENTS: Mapping[AgentType, AgentRow] = MappingProxyType(
@@ -92,6 +94,11 @@ AGENTS: Mapping[AgentType, AgentRow] = MappingProxyType(
             "text or chat",
             "A chat model without tool calling that is better at JSON than at labels.",
             several_inputs=True,
+            spellings={
+                "system_message_prefix": "prefix",
+                "system_message_suffix": "suffix",
+                "human_message": "human_message_template",
+            },
         ),
         AgentType.CHAT_CONVERSATIONAL_REACT_DESCRIPTION: AgentRow(
             StructuredChatAgent,
@@ -163,10 +170,12 @@ def make_agent(
         llm: The model.
         tools: The tools.
         callback_manager: The callbacks of the agent's chain.
-        **kwargs: Arguments of the class's `from_llm_and_tools`.
+        **kwargs: Arguments of the class's `from_llm_and_tools`, or as LangChain's class of the type
+            spells them.
 
     Raises:
-        ValueError: If there is no such type, or the type wants tools of other names.
+        ValueError: If there is no such type, the type wants tools of other names, or an argument
+            is given in both spellings.
         TypeError: If an argument is not known.
     """
     kind = agent_type(agent)
@@ -180,6 +189,12 @@ def make_agent(
             f"got {', '.join(sorted(names)) or 'none'}."
         )
         raise ValueError(msg)
+    for theirs, ours in row.spellings.items():
+        if theirs in kwargs and ours in kwargs:
+            msg = f"Give `{ours}` or `{theirs}`, not both: they mean the same."
+            raise ValueError(msg)
+        if theirs in kwargs:
+            kwargs[ours] = kwargs.pop(theirs)
     if row.dialect is not None and kwargs.get("prompt") is None:
         dialect = kwargs.get("dialect") or row.dialect
         if isinstance(dialect, Conversational) and "ai_prefix" in kwargs:

@@ -108,6 +108,25 @@ def test_unknown_arguments_are_refused_at_every_level(arguments, said):
         initialize_agent([], ScriptedLLM([]), **arguments)
 
 
+def test_arguments_of_langchains_chat_agent_keep_their_names():
+    """What `ChatAgent` calls prefix, suffix and human message is understood, if given once."""
+    kind = AgentType.CHAT_ZERO_SHOT_REACT_DESCRIPTION
+    model = ScriptedChatModel(["Final Answer: 10"])
+    told = {
+        "system_message_prefix": "Be brief.",
+        "system_message_suffix": "Begin now.",
+        "human_message": "Asked: {input}\n\n{agent_scratchpad}",
+    }
+
+    assert initialize_agent([], model, agent=kind, agent_kwargs=told).run("How old?") == "10"
+    system, human = (message.content for message in model.prompts[0])
+    assert system.startswith("Be brief.")
+    assert system.endswith("Begin now.")
+    assert human.startswith("Asked: How old?")
+    with pytest.raises(ValueError, match="Give `prefix` or `system_message_prefix`, not both"):
+        initialize_agent([], model, agent=kind, agent_kwargs={**told, "prefix": "Be brief."})
+
+
 def test_agent_kwargs_choose_the_dialect():
     """Labels of another language are one argument."""
     llm = ScriptedLLM([JAPANESE.write("わかった", Answer("10"))])
