@@ -31,6 +31,7 @@ from langchain_custom_agents.dialects.unwrapping import AROUND
 
 # A tool name in quotes, brackets or markdown is somebody's mark-up around a name.
 _MARKUP = "`*_\"'“”「」[](){}<>:："
+_LEAD = re.compile(r"[ \t*_`]{0,9}(?:\n[ \t]{0,20})?")
 _NOT_A_NAME = re.compile(r"[\n\r]|\A\s*\Z")
 
 
@@ -114,7 +115,9 @@ class LabelledDialect(Dialect):
         if not self.form.may_observe_within(head):
             return head, cut
         for line in self._acting.finditer(head):
-            at = self.form.observation_within(head, line.end())
+            # The input may begin on the line below its label.
+            lead = _LEAD.match(head, line.end())
+            at = self.form.observation_within(head, lead.end() if lead else line.end())
             if at is not None:
                 return tidy(words[:at]), tidy(words[at:])
         return head, cut

@@ -136,6 +136,7 @@ _HEDGED = re.compile(
     r"|n't\b|例|形式|格式|如果|もし|但",
     re.IGNORECASE,
 )
+_TAG_END = re.compile(r"\s{0,9}</([A-Za-z]\w{0,20})>\s{0,9}\Z")
 _POLITE = re.compile(
     r"\b(?:let me know|feel free|don't hesitate|would you like|if you (?:need|have|want))\b"
     r"[^.!?\n]*",
@@ -354,6 +355,7 @@ class _Reader:
         following = segments.labels[index + 1 : index + 2]
         if following and following[0].role == "input":
             given = segments.content(index + 1)
+            given = _without_end(given, segments.text[: label.start])
             self.rest = segments.text[segments.stop(index + 1) :]
             return self.named(content, given, last=index + 2 == len(segments.labels))
         self.rest = segments.text[segments.stop(index) :]
@@ -532,6 +534,7 @@ class _Reader:
             return Said(blob.given, (OTHER_FORM,))
         if _ECHOED_ANSWER.match(text):
             self.refuse(self.say.echo)
+        text = _without_end(text, segments.text[: segments.labels[index].start])
         written = text.strip()
         if written.startswith("\\") and written.lstrip("\\")[:1] in ("{", "[", "`", "~"):
             text = written[1:]
@@ -888,6 +891,14 @@ class _Reader:
         if self.dialect.form.is_escaped_in(body):
             return Misreading(self.words, self.say.quoted)
         return Prose(self.words, self.say.no_form)
+
+
+def _without_end(content: str, before: str) -> str:
+    """Return content without the end of a tag that was opened before it."""
+    found = _TAG_END.search(content[-40:])
+    if found is None or f"<{found[1]}>" not in before or f"<{found[1]}>" in content:
+        return content
+    return content[: len(content) - len(found[0])]
 
 
 def _unquoted(body: str) -> str | None:

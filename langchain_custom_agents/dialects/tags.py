@@ -321,7 +321,7 @@ def _content(written: str, *, is_laid_out: bool) -> str:
 
     Blanks at the beginning of a line belong to the value, unless the tags themselves are indented.
     """
-    text = written.strip("\n")
+    text = re.sub(r"\A[ \t]{1,40}(?=\n)", "", written).strip("\n")
     return dedent(written).strip() if is_laid_out else re.sub(r"\n[ \t]{0,40}\Z", "", text)
 
 

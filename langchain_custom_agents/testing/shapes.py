@@ -601,6 +601,16 @@ SHAPES: tuple[Shape, ...] = (
         _THREE_DAYS,
     ),
     _json("other keys", '{"response": "1,592 metres"}', _HEIGHT),
+    _labelled(
+        "invented observation on the line",
+        "I look\nAction: Search\nAction Input:\nMount Aso Observation: 3,000 metres",
+        _ASO,
+    ),
+    _labelled(
+        "whole reply in a tag",
+        "Here is my step.\n<response>\nThought: I know\nFinal Answer: 1,592 metres\n</response>",
+        _HEIGHT,
+    ),
     _labelled("input beside the name", 'I look\nAction: Search for "Mount Aso"', _ASO),
     _labelled("input beside the name", "I look\nAction: Search\n\nInput: Mount Aso", _ASO),
     _labelled("name nearly right", "Look\nAction: I will use Search\nAction Input: Mount Aso", _ASO),

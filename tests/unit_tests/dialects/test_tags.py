@@ -35,6 +35,7 @@ def parameter(value, lead=""):
 def test_blanks_at_the_beginning_of_a_line_belong_to_a_parameter():
     """An editor's tool needs the indentation of the code that it is to replace."""
     assert given(parameter("    return x\n\ty"))["old"] == "    return x\n\ty"
+    assert given("<function=edit><parameter=old>  \n x\n</parameter></function>")["old"] == " x"
 
 
 def test_parameters_in_indented_tags_are_read_without_the_indentation():
