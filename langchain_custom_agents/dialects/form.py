@@ -80,8 +80,10 @@ CALLS = (
 _TOKENS = rf"{OPENING}|{CLOSING}|{ENDINGS}|{CALLS}|<\|[A-Za-z0-9_]{{1,40}}\|>"
 # What all of them begin with, so that other text is passed over at once.
 _NEARLY = r"(?=<[a-z｜/]|<\|{1,2}[\w/]|\[/?[a-z]|◁)"
-# The same, without bounds.
-_NEAR_TOKENS = re.sub(r"\{(\d),\d\d\}", r"{\1,}", _TOKENS.replace(r"\b", ""))
+# The same without bounds, and whatever begins as most of them do.
+NEAR_TOKENS = r"<\|{1,2}[\w/\u0080-\U0010FFFF]|<｜|" + re.sub(
+    r"\{(\d),\d\d\}", r"{\1,}", _TOKENS.replace(r"\b", "")
+)
 
 _MARKS = r"#>*\-•+_`|"
 _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
@@ -189,13 +191,13 @@ class Form:
         near = near_label_pattern(tuple(sorted(own | known)))
         at_line = rf"{near}|(?:{partial})\Z" if partial else near
         self._nearly = re.compile(
-            rf"{line}[ \t]*(?:{near})|{_NEARLY}(?<!\\)(?:{_NEAR_TOKENS})", flags
+            rf"{line}[ \t]*(?:{near})|(?=[<\[◁])(?<!\\)(?:{NEAR_TOKENS})", flags
         )
         # Backslashes are passed over all at once, however many there are.
         slashes = r"\\*(?!\\)"
         self._to_escape = re.compile(rf"{line}([ \t]*)(?={slashes}(?:{at_line}))", flags)
         self._escaped = re.compile(rf"{line}([ \t]*)\\(?={slashes}(?:{at_line}))", flags)
-        token = rf"{slashes}{_NEARLY}(?:{_NEAR_TOKENS})"
+        token = rf"{slashes}(?=[<\[◁])(?:{NEAR_TOKENS})"
         self._token_to_escape = re.compile(rf"(?=[<\[◁\\])(?<!\\)(?={token})", flags)
         self._token_escaped = re.compile(rf"(?=\\)(?<!\\)\\(?={token})", flags)
         within = rf"(?:{words_pattern(seen)})[ \t]?\d{{0,3}}[:：]"

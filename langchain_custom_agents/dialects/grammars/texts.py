@@ -10,7 +10,13 @@ a dialect writes.
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from langchain_custom_agents.dialects.form import _EMOJI, _MARKS, _TOKENS, VOCABULARY, _beginnings
+from langchain_custom_agents.dialects.form import (
+    _EMOJI,
+    _MARKS,
+    NEAR_TOKENS,
+    VOCABULARY,
+    _beginnings,
+)
 from langchain_custom_agents.dialects.grammars.nodes import (
     LAST,
     LINE,
@@ -85,7 +91,7 @@ class Texts:
     @cached_property
     def tokens(self) -> Node:
         """What models use around their words."""
-        return Pattern(_TOKENS, BEYOND, near=True).node
+        return Pattern(NEAR_TOKENS, BEYOND, near=True).node
 
     @cached_property
     def _label(self) -> tuple[Node, Node]:
