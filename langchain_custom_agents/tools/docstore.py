@@ -46,7 +46,7 @@ def docstore_tools(
 
     Raises:
         TypeError: If the docstore has no `search`, or is a vector store.
-        ValueError: If a budget is too small.
+        ValueError: If a budget is no whole number, or too small.
 
     Source:
         Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models",
@@ -72,9 +72,11 @@ def docstore_tools(
             "docstore such as TextDocstore, FolderDocstore or WikipediaDocstore."
         )
         raise TypeError(msg)
-    if search_tokens < 1 or lookup_tokens < 0:
-        msg = "`search_tokens` must be at least 1 and `lookup_tokens` at least 0."
-        raise ValueError(msg)
+    budgets = (("search_tokens", search_tokens, 1), ("lookup_tokens", lookup_tokens, 0))
+    for field, tokens, least in budgets:
+        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < least:
+            msg = f"`{field}` is {tokens!r}; give a whole number, at least {least}."
+            raise ValueError(msg)
     pages = OpenPages()
     return [
         _Search(docstore=docstore, pages=pages, tokens=search_tokens),

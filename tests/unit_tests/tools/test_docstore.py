@@ -323,10 +323,17 @@ def test_lookup_shows_every_occurrence_once_and_then_ends(parts):
     assert observation.startswith(("No results", "No more results"))
 
 
-@pytest.mark.parametrize("budget", [{"search_tokens": 0}, {"lookup_tokens": -1}])
-def test_a_budget_below_zero_is_refused(budget):
-    """A budget must leave room."""
-    with pytest.raises(ValueError, match="at least"):
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        ({"search_tokens": 0}, "`search_tokens` is 0; give a whole number, at least 1"),
+        ({"lookup_tokens": -1}, "`lookup_tokens` is -1; give a whole number, at least 0"),
+        ({"search_tokens": "300"}, "`search_tokens` is '300'; give a whole number"),
+    ],
+)
+def test_a_budget_leaves_room(budget, said):
+    """A budget is a number that leaves room; another is named."""
+    with pytest.raises(ValueError, match=said):
         docstore_tools(STORE, **budget)
 
 
