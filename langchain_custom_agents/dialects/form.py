@@ -203,6 +203,7 @@ class Form:
         within = rf"(?:{words_pattern(seen)})[ \t]?\d{{0,3}}[:：]"
         # Within a line a label is spelled as it is, and begins after a space.
         self._label_within = re.compile(rf"(?<=[ \t。])(?:{within})")
+        self._may_be_within = re.compile(rf"[ \t。](?:{within})")
         self._within = re.compile(rf"(?<=[ \t。])(?:{within})|\\+.|[\"'`“”「」『』(){{}}\[\]（）]")
         self._to_escape_within = re.compile(rf"(?<=[ \t。])(?={slashes}{within})")
         self._escaped_within = re.compile(rf"(?<=[ \t。])\\(?={slashes}{within})")
@@ -241,7 +242,7 @@ class Form:
 
     def may_observe_within(self, text: str) -> bool:
         """Tell whether an observation's label stands after a space anywhere in a text."""
-        return self._label_within.search(text) is not None
+        return self._may_be_within.search(text) is not None
 
     def observation_within(self, text: str, start: int) -> int | None:
         """Return where an observation begins on the line on which a step's input stands.

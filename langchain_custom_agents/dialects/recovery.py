@@ -901,12 +901,15 @@ def _without_end(content: str, before: str) -> str:
     return content[: len(content) - len(found[0])]
 
 
+_QUOTATION_MARK = re.compile(r"^[^\S\n]{0,8}>[ \t]?", re.MULTILINE)
+
+
 def _unquoted(body: str) -> str | None:
     """Return a text whose lines are all in block quotation without its marks."""
     lines = body.split("\n")
     if not all(line.lstrip().startswith(">") for line in lines if line.strip()):
         return None
-    return "\n".join(re.sub(r"\A\s{0,8}>[ \t]?", "", line) for line in lines)
+    return _QUOTATION_MARK.sub("", body)
 
 
 def _repeated(given: str, spec: ToolSpec) -> Call | None:

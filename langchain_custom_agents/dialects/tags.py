@@ -46,7 +46,7 @@ class Found:
 
 _NAME = r"[\w.\-]{1,80}"
 _OPEN_CALL = re.compile(
-    r"(?=<[a-z|｜]|\[[tc]|✿|functools|call:)(?<!\\)(?:"
+    r"(?=[<\[✿fc])(?=<[a-z|｜]|\[[tc]|✿|functools|call:)(?<!\\)(?:"
     rf"<{TAG_PREFIX}(?P<tag>tool_calls?|function_calls?|functioncall|tool_use|tool_code)>"
     r"|(?P<token><\|(?:python_tag|python_start|tool_calls?|tool_call_start|tool_call_begin"
     r"|START_ACTION)\|>|<\|action_start\|>(?:<\|\w{1,20}\|>)?)"

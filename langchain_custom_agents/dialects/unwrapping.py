@@ -129,7 +129,7 @@ def _without_reasoning(words: str) -> tuple[str, str, bool, bool]:
         return words, "", False, False
     (within if depth else outside).append(words[at:])
     body, reasoning = "".join(outside), "\n".join(within)
-    if re.sub(r"\W", "", re.sub(r"^\s*\w{1,20}\s*[:：]", "", body)):
+    if re.search(r"\w", re.sub(r"^\s*\w{1,20}\s*[:：]", "", body)):
         return body, reasoning, False, depth > 0
     return reasoning, "", True, depth > 0
 
