@@ -27,6 +27,7 @@ from langchain_custom_agents.dialects.grammars.nodes import (
     others,
     ranges_of,
     seq,
+    word,
 )
 from langchain_custom_agents.dialects.grammars.nodes import Sequence as Row
 from langchain_custom_agents.dialects.grammars.patterns import Pattern
@@ -107,8 +108,9 @@ class Schemas:
             seq(units, Chars(((67, 69),)), ":\\", one_of("nr"), LINE),
         ]
         if least:
-            blank = either(space(), "\\n", "\\r", _CODE)
-            commands.append(many(blank))
+            marks = (chr(at) for low, high in space().ranges for at in range(low, high + 1))
+            codes = (seq("\\u", word(f"{ord(mark):04x}")) for mark in ("\n", "\r", *marks))
+            commands.append(many(either(space(), "\\n", "\\r", *codes)))
         if before_bracket:
             commands.append(seq(units, "\\\\"))
         return Except(units, tuple(commands))

@@ -202,3 +202,16 @@ def test_a_thought_is_no_quoted_step(quoted):
 
     assert not held.admits(call)
     assert held.admits(call.replace("Thought: ", "Thought: \\"))
+
+
+@pytest.mark.parametrize(
+    ("text", "admitted"),
+    [(r"\u4eac", True), (r"\u0000", True), (r"\u0020", False), (r" \n", False)],
+)
+def test_an_answer_of_escapes_alone_is_one_unless_they_are_blank(text, admitted):
+    """An answer may be spelled in code points, but not be blank."""
+    held = GBNF(JsonBlob().grammar(["search"]))
+    step = JsonBlob().write("", Answer("?")).replace("?", text)
+
+    assert held.admits(step) is admitted
+    assert isinstance(JsonBlob().read(step).move, Answer) is admitted
