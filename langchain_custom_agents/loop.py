@@ -149,12 +149,13 @@ def turn(
             return stopped
         if found is not None:
             steps.append(found)
-    corrected, correction = 0, None
+    corrected, correction, prose = 0, None, False
     while True:
         planned = yield Ask(steps, correction)
         if not isinstance(planned, Misread):
             break
-        follows = reask.after(planned, corrected)
+        follows = reask.after(planned, corrected, again=prose)
+        prose = prose or planned.prose is not None
         if isinstance(follows, AgentFinish):
             return follows
         steps.append(follows)

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, ClassVar
@@ -44,18 +44,23 @@ class Reask:
             msg = f"max_corrections must be 0 or more, not {self.times}."
             raise ValueError(msg)
 
-    def after(self, misread: Misread, corrected: int) -> Step | AgentFinish:
+    def after(
+        self, misread: Misread, corrected: int, *, again: bool | None = None
+    ) -> Step | AgentFinish:
         """Say what follows a misreading.
 
         Args:
             misread: What was misread.
             corrected: How often the model was corrected in this round.
+            again: Whether it has said prose before in this round; if not given, whether it was
+                corrected.
 
         Returns:
             A correction for the transcript; or the finish, if the words are the answer or the
             model was corrected often enough.
         """
-        if misread.prose is not None and (corrected > 0 or self.times == 0):
+        again = corrected > 0 if again is None else again
+        if misread.prose is not None and (again or corrected >= self.times):
             return AgentFinish({"output": misread.prose, "unformatted": True}, misread.words)
         if corrected >= self.times:
             said = f"Agent stopped: the model's reply could not be read ({corrected} corrections)."
@@ -73,6 +78,9 @@ class Limits:
         seconds: The wall-clock time in seconds; None for no limit.
         clock: The clock, in seconds.
 
+    Raises:
+        ValueError: If a limit is negative.
+
     Example:
         >>> Limits(iterations=1).reached(rounds=1, seconds=0.0)
         'Agent stopped due to iteration limit or time limit.'
@@ -83,6 +91,14 @@ class Limits:
     iterations: int | None = 15
     seconds: float | None = None
     clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        for name, most in (
+            ("max_iterations", self.iterations), ("max_execution_time", self.seconds)
+        ):  # fmt: skip
+            if most is not None and not most >= 0:
+                msg = f"{name} must be 0 or more, or None for no limit, not {most}."
+                raise ValueError(msg)
 
     def reached(self, rounds: int, seconds: float) -> str | None:
         """Return why a run may not go on after so many rounds and seconds; None if it may."""
@@ -123,7 +139,9 @@ class Repeats:
             return None
         last, result = steps[-1]
         count = sum(
-            action.tool == last.tool and action.tool_input == last.tool_input and seen == result
+            action.tool == last.tool
+            and action.tool_input == last.tool_input
+            and _compared(seen) == _compared(result)
             for action, seen in steps[-self.WINDOW :]
         )
         if count >= self.times:
@@ -136,6 +154,18 @@ class Repeats:
             "Do something else, or answer."
         )
         return AgentAction(CORRECTION, said, ""), said
+
+
+def _compared(result: Any) -> Any:
+    """Return a result as it is compared: content blocks have ids that are new each time."""
+    if not isinstance(result, list):
+        return result
+    return [
+        {name: value for name, value in block.items() if name != "id"}
+        if isinstance(block, dict)
+        else block
+        for block in result
+    ]
 
 
 def approximate_tokens(text: str) -> int:
@@ -324,11 +354,17 @@ class Spending(BaseCallbackHandler):
         self._asked.pop(run_id, None)
 
 
-_CANCEL: ContextVar["Cancel | None"] = ContextVar("langchain_custom_agents_cancel", default=None)
+# The handles that a context is under, the innermost last: what one context enters or leaves is
+# nothing to the others, so threads and tasks may share a handle.
+_CANCELS: ContextVar[tuple["Cancel", ...]] = ContextVar(
+    "langchain_custom_agents_cancel", default=()
+)
 
 
 class Cancel:
     """A handle that ends runs from anywhere, another thread included.
+
+    Several runs, in threads or tasks of their own, may be under one handle.
 
     A tool that is running is not waited for. A thread cannot be killed: the tool's thread goes on
     by itself, and its result is dropped. A model call that is running is waited for.
@@ -345,7 +381,6 @@ class Cancel:
         self._event = threading.Event()
         self._wakers: set[Callable[[], None]] = set()
         self._lock = threading.Lock()
-        self._token: Token[Cancel | None] | None = None
 
     @property
     def cancelled(self) -> bool:
@@ -378,7 +413,7 @@ class Cancel:
         return Stop(steps, why, last_word=False) if self.cancelled else None
 
     def __enter__(self) -> Self:
-        self._token = _CANCEL.set(self)
+        _CANCELS.set((*_CANCELS.get(), self))
         return self
 
     def __exit__(
@@ -387,10 +422,10 @@ class Cancel:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._token is not None:
-            _CANCEL.reset(self._token)
+        _CANCELS.set(_CANCELS.get()[:-1])
 
 
 def current_cancel() -> Cancel | None:
-    """Return the handle that the current run is under."""
-    return _CANCEL.get()
+    """Return the handle that the current run is under; of several, the innermost."""
+    handles = _CANCELS.get()
+    return handles[-1] if handles else None

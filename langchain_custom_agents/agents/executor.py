@@ -176,6 +176,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             self._check_strict()
         else:
             self._check_store()
+        Limits(self.max_iterations, self.max_execution_time)
         Reask(self.max_corrections)
         Repeats(self.max_repeats)
         Spending(self.max_tokens, self.max_cost, self.cost)
@@ -224,7 +225,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
             if name not in ("", *known):
                 msg = f"tool_timeout names {name!r}; the tools are: {', '.join(known) or 'none'}."
                 raise ValueError(msg)
-            if seconds is not None and seconds <= 0:
+            if seconds is not None and not seconds > 0:
                 msg = f"tool_timeout must be more than 0 seconds, or None, not {seconds!r}."
                 raise ValueError(msg)
 

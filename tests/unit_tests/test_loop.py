@@ -77,6 +77,17 @@ def test_corrections_are_bounded():
     assert "???" not in end.outcome.return_values["output"]
 
 
+def test_prose_after_another_misreading_is_corrected_once_as_well():
+    """An excuse after a wrong name is no answer: prose counts when it is said a second time."""
+    flow = turn([], Reask(times=3))
+    prose = Misread("Sorry.", "Say it in the form.", prose="Sorry.")
+    advance(flow)
+    advance(flow, Misread("Action: serch", "There is no serch."))
+
+    assert isinstance(advance(flow, prose), Ask)
+    assert advance(flow, prose).outcome.return_values["unformatted"] is True
+
+
 def test_prose_is_corrected_once_and_then_taken_as_the_answer_and_marked():
     """Words with no form are the answer only when the model insists."""
     prose = Misread("It is 10.", "Say it in the form.", prose="It is 10.")

@@ -1,6 +1,8 @@
 """The policies, each alone."""
 
+import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,7 @@ from langchain_custom_agents.loop import CORRECTION
 from langchain_custom_agents.policies import (
     Budget,
     Cancel,
+    Limits,
     Repeats,
     Spending,
     approximate_tokens,
@@ -50,6 +53,13 @@ def test_other_calls_and_other_results_are_no_repetition(steps):
     assert Repeats(times=3)(steps) is None
 
 
+def test_content_blocks_are_compared_without_their_ids():
+    """The same words in blocks, whose ids are new each time, are the same result."""
+    seen = [[{"type": "text", "text": "nothing", "id": f"lc_{at}"}] for at in range(3)]
+
+    assert "Search 3 times" in Repeats(times=3)([step(seen=each) for each in seen]).why
+
+
 def test_none_never_ends_a_run():
     """Who polls on purpose can switch the policy off."""
     assert Repeats(times=None)([step()] * 50) is None
@@ -58,6 +68,8 @@ def test_none_never_ends_a_run():
 @pytest.mark.parametrize(
     "make",
     [
+        lambda: Limits(iterations=-1),
+        lambda: Limits(seconds=float("nan")),
         lambda: Repeats(times=1),
         lambda: Budget(observation=0),
         lambda: Budget(scratchpad=-1),
@@ -192,3 +204,46 @@ def test_a_waker_is_called_at_the_cancelling_and_after_it():
     cancel.wake(lambda: woken.append("after"))
 
     assert woken == ["before", "after"]
+
+
+def test_threads_share_a_handle():
+    """Two threads under one handle leave it in any order, and both are under it until then."""
+    cancel, both, left = Cancel(), threading.Barrier(2), threading.Barrier(2)
+    seen = []
+
+    def work():
+        with cancel:
+            both.wait()
+            seen.append(current_cancel() is cancel)
+        left.wait()
+        seen.append(current_cancel() is None)
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(work) for _ in range(2)]:
+            done.result()
+
+    assert seen == [True] * 4
+
+
+def test_tasks_share_a_handle():
+    """Two tasks that enter one after the other and leave in the same order do not mind."""
+    cancel = Cancel()
+
+    async def work(pauses):
+        with cancel:
+            for _ in range(pauses):
+                await asyncio.sleep(0)
+            return current_cancel() is cancel
+
+    async def main():
+        return await asyncio.gather(work(2), work(3))
+
+    assert asyncio.run(main()) == [True, True]
+
+
+def test_handles_are_nested():
+    """The innermost handle is the run's; a handle may be entered again within itself."""
+    outer, inner = Cancel(), Cancel()
+    with outer, outer, inner:
+        assert current_cancel() is inner
+    assert current_cancel() is None
