@@ -26,7 +26,9 @@ def whole_number(name: str, value: Any) -> int:
     Raises:
         ValueError: If it is something else.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+    if type(value) is int and value > 0:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         msg = f"{name} must be a whole number of at least 1, not {value!r}."
         raise ValueError(msg)
     return int(value)

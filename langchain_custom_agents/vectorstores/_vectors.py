@@ -251,18 +251,13 @@ class VectorIndex:
         self, folder: Path | None, dimension: int, metric: Metric, *, tier: Tier, fsync: bool
     ) -> None:
         self._folder = folder
-        self._dimension = dimension
+        self.dimension = dimension
         self._metric = metric
         self._tier = tier
         self._fsync = fsync
         self._lock = threading.Lock()
         self._buffers: dict[int, VectorFile] = {}
-        self._snapshot: Snapshot | None = None
-
-    @property
-    def dimension(self) -> int:
-        """The length of the vectors."""
-        return self._dimension
+        self.newest: Snapshot | None = None
 
     def write(self, state: State, vectors: Floats) -> None:
         """Write vectors behind the last row (the caller holds the writer's place)."""
@@ -282,18 +277,18 @@ class VectorIndex:
             state: Where the store stands.
             dead_since: Called with a commit, returns the rows emptied after it.
         """
-        newest = self._snapshot
+        newest = self.newest
         if newest is not None and newest.state == state:
             return newest
         with self._lock:
-            newest = self._snapshot
+            newest = self.newest
             if newest is not None and newest.state == state:
                 return newest
             if newest is not None and newest.state.commits > state.commits:
                 newest = None  # a reader that began before the last commit; rare, so start afresh
             made = self._advanced(newest, state, dead_since)
-            if self._snapshot is None or self._snapshot.state.commits <= state.commits:
-                self._snapshot = made
+            if self.newest is None or self.newest.state.commits <= state.commits:
+                self.newest = made
             return made
 
     def _advanced(self, old: Snapshot | None, state: State, dead_since: Any) -> Snapshot:
@@ -332,11 +327,6 @@ class VectorIndex:
             return codes.extended(vectors[codes.rows :])
         return codes
 
-    @property
-    def newest(self) -> Snapshot | None:
-        """The newest snapshot anybody asked for."""
-        return self._snapshot
-
     def save_codes(self, snapshot: Snapshot) -> int:
         """Save the codes, and say how many rows the file covers."""
         codes = cast("Codes", snapshot.codes)
@@ -362,8 +352,8 @@ class VectorIndex:
 
     def _file(self, generation: int) -> VectorFile:
         if self._folder is not None:
-            return VectorFile(self._vectors_path(generation), self._dimension)
-        return self._buffers.setdefault(generation, VectorFile(None, self._dimension))
+            return VectorFile(self._vectors_path(generation), self.dimension)
+        return self._buffers.setdefault(generation, VectorFile(None, self.dimension))
 
     def _vectors_path(self, generation: int) -> Path | None:
         return None if self._folder is None else self._folder / f"vectors-{generation}.f32"
@@ -393,7 +383,8 @@ def _best(rows: Rows | None, scores: Floats, count: int) -> dict[int, float]:
 def scored(block: Floats, query: Floats, metric: Metric) -> Floats:
     """Return how near each vector of a block is; a higher score is better."""
     if metric != "l2":
-        return cast("Floats", block.dot(query))
+        scores: Floats = block.dot(query)
+        return scores
     faiss: Any = import_module("faiss")
     block = np.ascontiguousarray(block)
     squares = np.empty(len(block), np.float32)

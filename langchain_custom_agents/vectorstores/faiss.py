@@ -477,14 +477,11 @@ class FAISSStore(VectorStore):
             >>> store.similarity_search("cat", top_k=1, filter={"legs": {"$lt": 4}})[0].page_content
             'a dog'
         """
-        asked = self._asked("similarity_search", k, kwargs)
-        return [doc for doc, _ in self._found(asked, query, self._query_vector(asked, query))]
+        return [doc for doc, _ in self.similarity_search_with_score(query, k, **kwargs)]
 
     async def asimilarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """Search without blocking the event loop; see `similarity_search`."""
-        asked = self._asked("asimilarity_search", k, kwargs)
-        vector = await self._aquery_vector(asked, query)
-        return [doc for doc, _ in await run_in_executor(None, self._found, asked, query, vector)]
+        return [doc for doc, _ in await self.asimilarity_search_with_score(query, k, **kwargs)]
 
     def similarity_search_with_score(
         self, query: str, k: int = 4, **kwargs: Any
@@ -510,15 +507,18 @@ class FAISSStore(VectorStore):
             >>> round(score, 3)
             1.0
         """
-        asked = self._asked("similarity_search_with_score", k, kwargs)
-        return self._found(asked, query, self._query_vector(asked, query))
+        asked, vector = self._asked(k, kwargs), None
+        if asked.search_type != "keyword":
+            vector = self._checked_query(self._embedder().embed_query(query))
+        return self._found(asked, query, vector)
 
     async def asimilarity_search_with_score(
         self, query: str, k: int = 4, **kwargs: Any
     ) -> list[tuple[Document, float]]:
         """Search without blocking the event loop; see `similarity_search_with_score`."""
-        asked = self._asked("asimilarity_search_with_score", k, kwargs)
-        vector = await self._aquery_vector(asked, query)
+        asked, vector = self._asked(k, kwargs), None
+        if asked.search_type != "keyword":
+            vector = self._checked_query(await self._embedder().aembed_query(query))
         return await run_in_executor(None, self._found, asked, query, vector)
 
     def similarity_search_with_relevance_scores(
@@ -540,18 +540,17 @@ class FAISSStore(VectorStore):
             >>> len(store.similarity_search_with_relevance_scores("a cat", score_threshold=0.9))
             1
         """
-        asked = self._asked("similarity_search_with_relevance_scores", k, kwargs)
-        found = self._found(asked, query, self._query_vector(asked, query))
-        return [(doc, self._relevance(asked, score)) for doc, score in found]
+        found = self.similarity_search_with_score(query, k, **kwargs)
+        kind = kwargs.get("search_type") or self._search_type
+        return [(doc, self._relevance(kind, score)) for doc, score in found]
 
     async def asimilarity_search_with_relevance_scores(
         self, query: str, k: int = 4, **kwargs: Any
     ) -> list[tuple[Document, float]]:
         """Search off the event loop; see `similarity_search_with_relevance_scores`."""
-        asked = self._asked("asimilarity_search_with_relevance_scores", k, kwargs)
-        vector = await self._aquery_vector(asked, query)
-        found = await run_in_executor(None, self._found, asked, query, vector)
-        return [(doc, self._relevance(asked, score)) for doc, score in found]
+        found = await self.asimilarity_search_with_score(query, k, **kwargs)
+        kind = kwargs.get("search_type") or self._search_type
+        return [(doc, self._relevance(kind, score)) for doc, score in found]
 
     def similarity_search_by_vector(
         self, embedding: list[float], k: int = 4, **kwargs: Any
@@ -578,10 +577,9 @@ class FAISSStore(VectorStore):
             >>> store.similarity_search_with_score_by_vector([0.0, 3.0])[0][1]
             -2.0
         """
-        where = "similarity_search_by_vector"
-        asked = self._asked(where, k, kwargs, "dense")
+        asked = self._asked(k, kwargs, "dense")
         if asked.search_type != "dense":
-            msg = f"{where}() has no words to look for: search_type must be 'dense'."
+            msg = "A search by vector has no words to look for: search_type must be 'dense'."
             raise ValueError(msg)
         return self._found(asked, "", self._checked_query(embedding))
 
@@ -719,13 +717,11 @@ class FAISSStore(VectorStore):
 
     # How a search goes.
 
-    def _asked(
-        self, where: str, k: int, kwargs: dict[str, Any], search_type: str | None = None
-    ) -> "_Asked":
+    def _asked(self, k: int, kwargs: dict[str, Any], search_type: str | None = None) -> "_Asked":
         search_type = search_type or self._search_type
         if not kwargs:
             return _Asked(whole_number("k", k), None, search_type, None)
-        refuse_unknown(where, kwargs, _SEARCH, _HINTS)
+        refuse_unknown("similarity_search", kwargs, _SEARCH, _HINTS)
         search_type = kwargs.get("search_type") or search_type
         _one_of("search_type", search_type, _SEARCH_TYPES)
         filter_ = kwargs.get("filter")
@@ -734,16 +730,6 @@ class FAISSStore(VectorStore):
             raise ValueError(msg)
         threshold = kwargs.get("score_threshold")
         return _Asked(_k(k, kwargs), filter_ or None, search_type, threshold)
-
-    def _query_vector(self, asked: "_Asked", query: str) -> Floats | None:
-        if asked.search_type == "keyword":
-            return None
-        return self._checked_query(self._embedder().embed_query(query))
-
-    async def _aquery_vector(self, asked: "_Asked", query: str) -> Floats | None:
-        if asked.search_type == "keyword":
-            return None
-        return self._checked_query(await self._embedder().aembed_query(query))
 
     def _checked_query(self, vector: Sequence[float]) -> Floats | None:
         """Return the query as the store compares it, or None while there is nothing to compare."""
@@ -802,7 +788,7 @@ class FAISSStore(VectorStore):
         return [
             (found.document(), score)
             for found, score in zip(held, scores.values(), strict=True)
-            if found and (least is None or self._relevance(asked, score) >= least)
+            if found and (least is None or self._relevance(asked.search_type, score) >= least)
         ]
 
     def _scores(
@@ -862,10 +848,10 @@ class FAISSStore(VectorStore):
         snapshot.seen.update(read)
         return [held[row] or read[row] for row in rows]
 
-    def _relevance(self, asked: "_Asked", score: float) -> float:
-        if asked.search_type == "dense":
+    def _relevance(self, search_type: str, score: float) -> float:
+        if search_type == "dense":
             return relevance(score, self._metric)
-        if asked.search_type == "keyword":
+        if search_type == "keyword":
             return score / (1.0 + score) if score > 0 else 0.0
         return min(1.0, max(0.0, score))
 

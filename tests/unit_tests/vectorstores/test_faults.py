@@ -514,10 +514,10 @@ def test_one_deletion_costs_a_copy_of_everything() -> None:
     pairs = list(zip(ids, vectors.tolist(), strict=True))
     store = FAISSStore(None)
     store.add_embeddings(pairs, ids=ids)
-    place = store._index._snapshot.vectors.ctypes.data
+    place = store._index.newest.vectors.ctypes.data
     store.delete(["3"])
-    assert store._index._snapshot.vectors.ctypes.data == place
-    assert len(store._index._snapshot.vectors) == 50
+    assert store._index.newest.vectors.ctypes.data == place
+    assert len(store._index.newest.vectors) == 50
 
     theirs = FAISS.from_embeddings(pairs, Numbers(), ids=ids)
     theirs.delete(["3"])
