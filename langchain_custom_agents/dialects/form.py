@@ -135,7 +135,7 @@ def label_pattern(words: tuple[str, ...]) -> str:
 def near_label_pattern(words: tuple[str, ...]) -> str:
     """Return a pattern for what is a label or nearly one; see `label_pattern`."""
     word = "|".join(r"[ \t_\-]*".join(map(re.escape, each.split())) for each in words)
-    # What stands before and after a word is taken at once: nothing in it is tried again.
+    # What stands before a word is taken at once: nothing in it is tried again.
     lead = rf"(?=(?P<lead>(?:[{_MARKS}{_EMOJI}\d \t\uFE0F.):]|step)*))(?P=lead)"
     after = r"(?:[^\S\n\r]|[\d_\-#()（）*`])*"
     return (

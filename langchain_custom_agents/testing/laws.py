@@ -346,7 +346,14 @@ def values_of(schema: Any, definitions: Any) -> st.SearchStrategy[Any]:
             }
             free = {name: part for name, part in parts.items() if name not in needed}
             found = st.fixed_dictionaries(needed, optional=free)
-            return found.map(lambda given: {name: given[name] for name in parts if name in given})
+            # More than six have the order of their schema; see docs/grammars.md.
+            names = list(parts)
+            orders = st.permutations(names) if len(names) <= 6 else st.just(names)
+            return st.builds(
+                lambda given, order: {name: given[name] for name in order if name in given},
+                found,
+                orders,
+            )
         case "object":
             more = schema.get("additionalProperties", {})
             return st.dictionaries(_TEXT, values_of(more, definitions), max_size=3)
