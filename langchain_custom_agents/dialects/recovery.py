@@ -136,6 +136,8 @@ _HEDGED = re.compile(
     r"|n't\b|例|形式|格式|如果|もし|但",
     re.IGNORECASE,
 )
+_NOT_QUOTED = re.compile(r"^[^\S\n]{0,40}[^\s>]", re.MULTILINE)
+_QUOTATION_MARK = re.compile(r"^[^\S\n]{0,40}>[ \t]?", re.MULTILINE)
 _TAG_END = re.compile(r"\s{0,9}</([A-Za-z]\w{0,20})>\s{0,9}\Z")
 _POLITE = re.compile(
     r"\b(?:let me know|feel free|don't hesitate|would you like|if you (?:need|have|want))\b"
@@ -906,8 +908,7 @@ _QUOTATION_MARK = re.compile(r"^[^\S\n]{0,8}>[ \t]?", re.MULTILINE)
 
 def _unquoted(body: str) -> str | None:
     """Return a text whose lines are all in block quotation without its marks."""
-    lines = body.split("\n")
-    if not all(line.lstrip().startswith(">") for line in lines if line.strip()):
+    if not body.lstrip().startswith(">") or _NOT_QUOTED.search(body):
         return None
     return _QUOTATION_MARK.sub("", body)
 
