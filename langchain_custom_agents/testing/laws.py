@@ -406,7 +406,7 @@ def _tokenizer() -> Any:
     return llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Bytes()), n_vocab=257)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=32)
 def _matcher(grammar: str) -> Any:
     from llguidance import LLMatcher, LLParserLimits
 
@@ -481,15 +481,18 @@ class _InGBNF:
         return chr(high if 0xD800 <= point <= 0xDFFF else point).encode()
 
 
-_GRAMMARS: dict[tuple[str, str, str], Any] = {}
+@lru_cache(maxsize=1)
+def _grammars(_dialect: str) -> dict[tuple[str, str], Any]:
+    """Return what is kept of a dialect: with the steps in them grammars take a lot of memory."""
+    return {}
 
 
 def _grammar(dialect: Dialect, tools: list[dict[str, Any]], syntax: Literal["lark", "gbnf"]) -> Any:
-    key = (repr(dialect), repr(tools), syntax)
-    if key not in _GRAMMARS:
+    made, key = _grammars(repr(dialect)), (repr(tools), syntax)
+    if key not in made:
         text = dialect.grammar(tools, syntax)
-        _GRAMMARS[key] = GBNF(text) if syntax == "gbnf" else text
-    return _GRAMMARS[key]
+        made[key] = GBNF(text) if syntax == "gbnf" else text
+    return made[key]
 
 
 def _lark(dialect: Dialect, tool: dict[str, Any]) -> _Engine:
