@@ -1,5 +1,7 @@
 """What a grammar is made of, in both syntaxes, and what is refused."""
 
+from functools import lru_cache
+
 import pytest
 from llguidance import LLMatcher
 from llguidance.gbnf_to_lark import GrammarParser
@@ -34,6 +36,12 @@ SMALL = Grammar(
     {"root": seq(Ref("KEY"), "=", Ref("list")), "KEY": Except(WORD, (seq("no"),)),
      "list": either("[]", seq("[", Ref("list"), "]"))}
 )  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def held_to(dialect, *, forced=False):
+    """Return the grammar of a dialect with one tool. It is made and read once for many texts."""
+    return GBNF(dialect.grammar([dialect.only_tool or "search"], forced=forced))
 
 
 def test_exceptions_become_an_automaton_in_gbnf():
@@ -121,12 +129,12 @@ def test_a_forced_grammar_admits_calls_only(dialect):
     name = dialect.only_tool or "search"
     call = dialect.write("I look", Action(name, "the garden"))
     answer = dialect.write("I know", Answer("Nowhere"))
-    held = GBNF(dialect.grammar([name], forced=True))
+    held = held_to(dialect, forced=True)
     lark_too = dialect.grammar([name], "lark", forced=True)
 
     assert held.admits(call)
     assert not held.admits(answer)
-    assert GBNF(dialect.grammar([name])).admits(answer)
+    assert held_to(dialect).admits(answer)
     assert dialect.grammar([name], "lark") != lark_too
     assert LLMatcher.validate_grammar(LLMatcher.grammar_from_lark(lark_too)) == ""
 
@@ -168,7 +176,7 @@ def test_a_long_limit_of_a_text_is_one_that_llama_cpp_takes():
 def test_a_thought_may_end_as_if_it_introduced_something(dialect, thought):
     """A colon or a quotation mark at its end is free; the introduction of an example is escaped."""
     name = dialect.only_tool or "search"
-    held = GBNF(dialect.grammar([name]))
+    held = held_to(dialect)
     free = dialect.write(thought, Action(name, "x"))
     example = dialect.write("For example, I look for this:", Action(name, "x"))
 
@@ -197,7 +205,7 @@ def test_six_arguments_may_come_in_any_order():
 )
 def test_a_thought_is_no_quoted_step(quoted):
     """A reader takes marks off around a whole step: no thought begins like one."""
-    held = GBNF(Conversational().grammar(["search"]))
+    held = held_to(Conversational())
     call = f"Thought: {quoted}\nAction: search\nAction Input: x"
 
     assert not held.admits(call)
@@ -210,7 +218,7 @@ def test_a_thought_is_no_quoted_step(quoted):
 )
 def test_an_answer_of_escapes_alone_is_one_unless_they_are_blank(text, admitted):
     """An answer may be spelled in code points, but not be blank."""
-    held = GBNF(JsonBlob().grammar(["search"]))
+    held = held_to(JsonBlob())
     step = JsonBlob().write("", Answer("?")).replace("?", text)
 
     assert held.admits(step) is admitted
