@@ -23,7 +23,13 @@ _EXAMPLE = re.compile(
     r"|(?:instructions?|prompt|message) (?:says?|said|tells?|told|shows?|showed)"
     r"|(?:format|form|syntax|template|step) (?:is|was|looks?|would be)\b"
     r"|(?:could|would|might) (?:say|write|answer|reply|respond|look)"
-    r"|例えば|たとえば|の例|形式は|例如|比如|格式是|格式为",
+    # "Example" as a word or the end of one, but not in words for laws, ratios and the like.
+    r"|(?:\b|[^条條比判慣惯症特凡通])例\b|例えば|たとえば|例として|の例|例如|比如|譬如|例子|[举舉]例"
+    r"|(?:形式|書式|書き方|フォーマット|構文|格式)(?:\b|は|如下|是|[为為])"
+    r"|(?:次|以下|下記|上記|こ)の(?:形式|書式|書き方|フォーマット|構文)[でに]"
+    r"|(?:次|以下|下記|こ)のように(?:\b|[書記答返]|回答|出力|入力|表|な[りる])|こう(?:書|答え)"
+    r"|(?:如下|以下|下列|下面|下述|[这這][种種])(?:的)?格式"
+    r"|(?:如下|[这這][样樣]|如此)(?:所示|[写寫]|[书書][写寫]|回答|回[复復])",
     re.IGNORECASE,
 )
 # The first step is looked for: what comes after so many labels and fences does not matter.
@@ -307,6 +313,8 @@ def introduces_example(before: str) -> bool:
         True
         >>> introduces_example("I need an example of a fable.")
         False
+        >>> introduces_example("使用例："), introduces_example("例外を調べる：")
+        (True, False)
     """
     line = before.rstrip()[-300:].rpartition("\n")[2].rstrip("`*_~ ")
     return line.endswith((":", "：", '"', "“", "「")) and bool(_EXAMPLE.search(line))

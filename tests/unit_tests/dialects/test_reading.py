@@ -367,6 +367,41 @@ def test_a_thought_that_introduces_an_example_is_told_from_one_that_does_not():
     assert isinstance(ENGLISH.read(quoted).move, Misreading)
 
 
+@pytest.mark.parametrize(
+    ("dialect", "lead"),
+    [
+        *((JAPANESE, lead) for lead in ("例:", "例：", "（例）：", "使用例：", "例として：")),
+        *((JAPANESE, lead) for lead in ("例えば、こう書きます：", "次の形式で書きます:", "形式：")),
+        *((JAPANESE, lead) for lead in ("次のように書きます：", "以下のように：", "書き方:")),
+        *((CHINESE, lead) for lead in ("例如:", "比如：", "示例:", "例子：", "举例说明：")),
+        *((CHINESE, lead) for lead in ("格式如下：", "按以下格式：", "可以这样写：", "如下所示：")),
+    ],
+)
+def test_a_step_that_is_introduced_as_an_example_does_not_run_in_any_language(dialect, lead):
+    """What Japanese and Chinese say before an example keeps the step after it from running."""
+    call = Action("Search", "阿蘇山")
+    step = dialect.write("", call).removeprefix(dialect.cue).strip()
+
+    assert isinstance(dialect.read(f"{lead}\n{step}", ["Search"]).move, Misreading)
+    assert dialect.read(dialect.write(lead, call)).thought == lead
+    assert dialect.read(dialect.write(lead, call)).move == call
+
+
+@pytest.mark.parametrize(
+    ("dialect", "lead"),
+    [
+        *((JAPANESE, lead) for lead in ("次のように検索します：", "例外を調べる：", "条例:")),
+        *((CHINESE, lead) for lead in ("我需要搜索：", "比例：", "接下来：")),
+    ],
+)
+def test_a_step_after_words_that_only_resemble_an_example_runs(dialect, lead):
+    """A colon before a step, or a word that merely holds the sign for examples, stops nothing."""
+    call = Action("Search", "阿蘇山")
+    step = dialect.write("", call).removeprefix(dialect.cue).strip()
+
+    assert dialect.read(f"{lead}\n{step}", ["Search"]).move == call
+
+
 @pytest.mark.parametrize("language", [ENGLISH, JAPANESE, CHINESE], ids=["en", "ja", "zh"])
 def test_reasons_are_in_the_language_of_the_dialect(language):
     """What is said to the model about a misreading is said in its dialect's language."""
