@@ -15,7 +15,8 @@ from pathlib import Path
 
 from langchain_custom_agents import AgentExecutor, FAISSStore, FolderDocstore, docstore_tools
 from langchain_custom_agents.agents.types import make_agent
-from langchain_custom_agents.cli.documents import TEXT, files_in, read, split
+from langchain_custom_agents.cli.documents import files_in, read, split
+from langchain_custom_agents.cli.names import TEXT
 from langchain_custom_agents.offline import ExtractiveLLM, HashingEmbeddings
 from langchain_custom_agents.tools.retriever import retriever_tool
 

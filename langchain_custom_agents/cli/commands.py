@@ -1,5 +1,6 @@
 """The commands, each loaded when it is called: `lca --help` imports no LangChain."""
 
+import difflib
 from importlib import import_module
 from typing import Any
 
@@ -35,6 +36,18 @@ class Commands(click.Group):
             import_module(f"langchain_custom_agents.cli.{cmd_name}"), cmd_name
         )
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command by its name; one that nearly has it is offered, as options are."""
+        name = args[0]
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        known = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(COMMANDS)}."
+        msg = f"No such command {name!r}. {known}"
+        raise click.UsageError(msg, ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without loading them."""

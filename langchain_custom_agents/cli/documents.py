@@ -7,9 +7,7 @@ from typing import Any
 from langchain_core.documents import Document
 
 from langchain_custom_agents.cli.errors import Failure
-
-TEXT = (".txt", ".md", ".rst")
-CONVERTED = (".pdf", ".docx", ".html", ".htm")
+from langchain_custom_agents.cli.names import CONVERTED
 
 CHUNK = 1000
 OVERLAP = 100
@@ -61,7 +59,7 @@ def read(file: Path) -> Document | None:
         file: The file.
 
     Returns:
-        Its text, with its title and the file's full path as its source.
+        Its text, with its title and the file's path, as it was given, as its source.
 
     Raises:
         Failure: If it cannot be read, or not as text.
@@ -70,7 +68,7 @@ def read(file: Path) -> Document | None:
     title, text = _converted(file) if kind in CONVERTED else _text(file)
     if not text.strip():
         return None
-    return Document(text, metadata={"title": title, "source": str(file.resolve())})
+    return Document(text, metadata={"title": title, "source": str(file)})
 
 
 def read_all(files: Iterable[Path], done: Callable[[], None] = lambda: None) -> Iterator[Document]:

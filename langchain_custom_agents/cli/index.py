@@ -8,14 +8,13 @@ import click
 
 from langchain_custom_agents.cli.documents import (
     CHUNK,
-    CONVERTED,
     OVERLAP,
-    TEXT,
     files_in,
     read,
     split,
 )
 from langchain_custom_agents.cli.errors import Failure, using_model
+from langchain_custom_agents.cli.names import CONVERTED, TEXT
 from langchain_custom_agents.cli.sources import progress_on
 
 if TYPE_CHECKING:
@@ -105,6 +104,8 @@ def index(
             if document is None:
                 click.echo(f"There is no text in {file}.", err=True)
             else:
+                # The index outlives the folder that this was called in.
+                document.metadata["source"] = str(file.resolve())
                 yield from split(document, chunk_size, chunk_overlap)
 
     with (

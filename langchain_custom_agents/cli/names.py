@@ -1,4 +1,4 @@
-"""What agents and dialects are called on the command line. Reading this imports no LangChain."""
+"""What agents, dialects and documents are called on the command line: no LangChain is imported."""
 
 AGENTS = {
     "react": "zero-shot-react-description",
@@ -25,3 +25,9 @@ DIALECTS = {
     "conversational": "Thought: Do I need to use a tool? For a chat in which tools are rare.",
 }
 """What the dialects are, by name."""
+
+TEXT = (".txt", ".md", ".rst")
+"""How the names of documents end that are read as they stand."""
+
+CONVERTED = (".pdf", ".docx", ".html", ".htm")
+"""How the names of documents end that are converted, with the extra `docs`."""

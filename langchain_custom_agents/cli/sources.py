@@ -14,6 +14,7 @@ import click
 
 from langchain_custom_agents.cli.citing import sources_of
 from langchain_custom_agents.cli.errors import Failure, first_line, using_model
+from langchain_custom_agents.cli.names import CONVERTED, TEXT
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -35,16 +36,33 @@ class SourceCommand(click.Command):
     """A command whose `--docs` takes several paths, as a shell's `*` gives them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat `--docs` before each path that follows the first one."""
-        return super().parse_args(ctx, repeat_docs(args))
+        """Repeat `--docs` before each path that follows the first one; take one text beside it.
+
+        Raises:
+            UsageError: If there are several texts: one of them was meant for a path, or for a part
+                of another.
+        """
+        ctx.allow_extra_args = True  # said below, with what to do
+        rest = super().parse_args(ctx, repeat_docs(args))
+        if rest and not ctx.resilient_parsing:
+            name = next(param.name for param in self.params if isinstance(param, click.Argument))
+            texts = ", ".join(repr(text) for text in (ctx.params[name or ""], *rest))
+            msg = (
+                f"The {name} is one text, but there are {1 + len(rest)}: {texts}. Put it in "
+                "quotation marks; what follows --docs must be a file or a folder that exists."
+            )
+            raise click.UsageError(msg, ctx)
+        return rest
 
 
 def repeat_docs(args: list[str]) -> list[str]:
-    """Write `--docs a b` as `--docs a --docs b`, for as long as there are such paths.
+    """Write `--docs a b` as `--docs a --docs b`, for as long as there are paths.
+
+    What exists is a path, and so is what is written like one: that it does not exist will be said.
 
     Example:
-        >>> repeat_docs(["--docs", ".", "..", "no such path?"])
-        ['--docs', '.', '--docs', '..', 'no such path?']
+        >>> repeat_docs(["--docs", ".", "..", "missing.md", "no such path?"])
+        ['--docs', '.', '--docs', '..', '--docs', 'missing.md', 'no such path?']
     """
     spread: list[str] = []
     taking = False
@@ -54,7 +72,7 @@ def repeat_docs(args: list[str]) -> list[str]:
         after_option = bool(spread) and spread[-1] == "--docs" and not taking
         if after_option:
             taking = True
-        elif taking and not arg.startswith("-") and _exists(arg):
+        elif taking and not arg.startswith("-") and (_exists(arg) or _written_as_path(arg)):
             spread.append("--docs")
         else:
             taking = False
@@ -67,6 +85,18 @@ def _exists(arg: str) -> bool:
         return bool(arg) and Path(arg).exists()  # empty, it would be the folder that one is in
     except (OSError, ValueError):
         return False  # too long for a name, or not a name at all: it is the question
+
+
+def _written_as_path(arg: str) -> bool:
+    """Say whether a text is one word with the ending of a document, or with a slash.
+
+    Example:
+        >>> [_written_as_path(arg) for arg in ("memo.md", "notes/", "What is memo.md", "A/B?")]
+        [True, True, False, False]
+    """
+    if len(arg.split()) != 1 or arg.endswith(("?", "？")) or "://" in arg:
+        return False
+    return "/" in arg or arg.lower().endswith((*TEXT, *CONVERTED))
 
 
 @dataclass(frozen=True)
@@ -406,7 +436,7 @@ def _drama(options: SourceOptions, asked: str) -> Source:
 
 
 def _docs(options: SourceOptions) -> Source:
-    from langchain_custom_agents.cli.documents import TEXT, files_in, read_all, titled_apart
+    from langchain_custom_agents.cli.documents import files_in, read_all, titled_apart
 
     files = files_in(options.docs, TEXT)
 
@@ -481,7 +511,7 @@ def _index(options: SourceOptions, address: str) -> Source:
         if is_folder:
             return open_store(str(folder), embeddings, read_only=True)
         try:
-            return open_store(address, embeddings)
+            return open_store(address, embeddings, read_only=True)
         except (ValueError, ImportError):
             raise
         except Exception as error:

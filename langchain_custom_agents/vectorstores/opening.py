@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
@@ -15,10 +16,13 @@ __all__ = ["open_store"]
 _TABLE = "documents"
 
 
-def open_store(address: str, embedding: Embeddings, **kwargs: Any) -> VectorStore:
+def open_store(
+    address: str, embedding: Embeddings, *, read_only: bool = False, **kwargs: Any
+) -> VectorStore:
     """Open a vector store: a folder, PostgreSQL with pgvector, or Milvus.
 
-    Tables and collections are made if they do not exist. Addresses:
+    Folders, files, tables and collections are made if they do not exist, unless they shall only be
+    read. Addresses:
 
     * `path/to/folder`: a `FAISSStore`.
     * `postgresql://user:password@host/database?table=documents`: needs
@@ -30,6 +34,8 @@ def open_store(address: str, embedding: Embeddings, **kwargs: Any) -> VectorStor
     Args:
         address: Where the store lives.
         embedding: The model that turns text into vectors.
+        read_only: Refuse what does not exist, instead of making it. A folder refuses to be
+            written to, too.
         **kwargs: Given to the store's own constructor.
 
     Returns:
@@ -37,7 +43,8 @@ def open_store(address: str, embedding: Embeddings, **kwargs: Any) -> VectorStor
 
     Raises:
         ImportError: If the packages of that kind of store are not installed.
-        ValueError: If the address is of no known kind.
+        ValueError: If the address is of no known kind, or with `read_only` if there is no such
+            store.
 
     Example:
         >>> import tempfile
@@ -50,19 +57,19 @@ def open_store(address: str, embedding: Embeddings, **kwargs: Any) -> VectorStor
     kind = re.match(r"([a-z][a-z0-9+.-]+):", address, re.IGNORECASE)
     scheme = kind[1].lower() if kind else ""
     if scheme.split("+")[0] in ("postgresql", "postgres"):
-        return _postgres(address, embedding, **kwargs)
+        return _postgres(address, embedding, read_only, **kwargs)
     if scheme == "milvus":
-        return _milvus(address.split(":", 1)[1], embedding, **kwargs)
+        return _milvus(address.split(":", 1)[1], embedding, read_only, **kwargs)
     if scheme and "://" in address:
         msg = (
             f"{address!r} is no known kind of store: give a folder, postgresql://... or "
             "milvus:...; any other LangChain VectorStore can be passed to retriever_tool()."
         )
         raise ValueError(msg)
-    return FAISSStore(embedding, address, **kwargs)
+    return FAISSStore(embedding, address, read_only=read_only, **kwargs)
 
 
-def _postgres(address: str, embedding: Embeddings, **kwargs: Any) -> VectorStore:
+def _postgres(address: str, embedding: Embeddings, read_only: bool, **kwargs: Any) -> VectorStore:
     postgres = _package("langchain_postgres", 'langchain-postgres "psycopg[binary]"')
     indexes = _package("langchain_postgres.v2.indexes", "langchain-postgres")
     parts = urlsplit(address)
@@ -77,6 +84,9 @@ def _postgres(address: str, embedding: Embeddings, **kwargs: Any) -> VectorStore
     except ValueError as error:
         if "does not exist" not in str(error):
             raise
+        if read_only:
+            msg = f"There is no table {table!r} in that database: name one with ?table=NAME."
+            raise ValueError(msg) from error
     engine.init_vectorstore_table(
         table,
         vector_size=len(embedding.embed_query("How long are the vectors?")),
@@ -96,7 +106,7 @@ def _opened(
     return store
 
 
-def _milvus(address: str, embedding: Embeddings, **kwargs: Any) -> VectorStore:
+def _milvus(address: str, embedding: Embeddings, read_only: bool, **kwargs: Any) -> VectorStore:
     milvus = _package("langchain_milvus", "langchain-milvus milvus-lite")
     place, _, collection = address.partition("#")
     if not place:
@@ -104,14 +114,21 @@ def _milvus(address: str, embedding: Embeddings, **kwargs: Any) -> VectorStore:
             "A Milvus address names a file or a server: milvus:file.db or milvus:http://host:19530."
         )
         raise ValueError(msg)
-    store: VectorStore = milvus.Milvus(
+    if read_only and "://" not in place and not Path(place).exists():
+        msg = f"{place} does not exist: give the file of a Milvus Lite that does."
+        raise ValueError(msg)
+    name = collection or _TABLE
+    store: Any = milvus.Milvus(
         embedding_function=embedding,
-        collection_name=collection or _TABLE,
+        collection_name=name,
         connection_args={"uri": place},
         auto_id=False,
         **{"enable_dynamic_field": True, "index_params": _milvus_index(place), **kwargs},
     )
-    return store
+    if read_only and not store.client.has_collection(name):
+        msg = f"There is no collection {name!r} at that address: name one with #NAME."
+        raise ValueError(msg)
+    return cast("VectorStore", store)
 
 
 def _milvus_index(place: str) -> dict[str, Any]:

@@ -34,8 +34,12 @@ def test_version_is_the_packages(lca):
     assert lca("--version").output == f"langchain-custom-agents {__version__}\n"
 
 
-def test_unknown_command_is_a_usage_error(lca):
-    """A command that does not exist is refused with exit code 2."""
-    said = lca("askk", "x")
+@pytest.mark.parametrize(
+    ("name", "help"),
+    [("aks", "Did you mean 'ask'?"), ("serach", "Did you mean 'search'?"), ("zzz", "There are: ")],
+)
+def test_unknown_command_is_a_usage_error(lca, name, help):  # noqa: A002
+    """A command that does not exist is refused with exit code 2, and with what was meant."""
+    said = lca(name, "x")
     assert said.exit_code == 2
-    assert "No such command" in said.output
+    assert f"No such command '{name}'. {help}" in said.output

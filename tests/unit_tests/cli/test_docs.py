@@ -9,7 +9,7 @@ import pytest
 from langchain_custom_agents.cli.commands import COMMANDS, commands
 
 _ROOT = Path(__file__).parents[3]
-_PAGES = [*sorted((_ROOT / "docs").glob("*.md")), _ROOT / "README.md"]
+_PAGES = [*sorted((_ROOT / "docs").rglob("*.md")), _ROOT / "README.md"]
 _SHOWN = re.compile(r"^lca .+$", re.MULTILINE)
 _LINES = sorted({line for page in _PAGES for line in _SHOWN.findall(page.read_text("utf-8"))})
 

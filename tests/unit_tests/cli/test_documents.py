@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document
 
-from langchain_custom_agents.cli.documents import CONVERTED, TEXT, files_in, read, split
+from langchain_custom_agents.cli.documents import files_in, read, split
 from langchain_custom_agents.cli.errors import Failure
+from langchain_custom_agents.cli.names import CONVERTED, TEXT
 
 
 def test_folders_give_the_known_kinds(notes):

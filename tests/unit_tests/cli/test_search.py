@@ -1,6 +1,7 @@
 """`lca search`."""
 
 import json
+from pathlib import Path
 
 
 def test_passages_have_scores_and_sources(lca, notes):
@@ -10,6 +11,15 @@ def test_passages_have_scores_and_sources(lca, notes):
     assert (best["title"], best["source"]) == ("Lease", str(notes / "lease.md"))
     assert "three months" in best["text"]
     assert all(best["score"] >= result["score"] for result in rest)
+
+
+def test_sources_are_named_as_they_were_given(lca, notes, monkeypatch):
+    """A path that was given from the folder one is in is shown so, as `ask` shows it."""
+    monkeypatch.chdir(notes.parent)
+    for command in (("search",), ("ask", "--agent", "react"), ("ask",)):
+        said = lca(*command, "--docs", "notes", "--", "notice period")
+        assert str(Path("notes") / "lease.md") in said.output
+        assert str(notes) not in said.output
 
 
 def test_k_limits_the_passages(lca, notes):

@@ -25,6 +25,21 @@ def test_paths_end_where_no_such_path_is(notes):
     assert repeat_docs(args) == ["--docs", a, "--docs", b, "Who is it?", "--k", "2"]
 
 
+@pytest.mark.parametrize("path", ["覚書.md", "notes/2024", "gone/", "scan.PDF", "~/lease.rst"])
+def test_what_is_written_like_a_path_is_one(path):
+    """A word with a document's ending, or with a slash, is a path though it does not exist."""
+    args = ["--docs", ".", path, "Who?"]
+    assert repeat_docs(args) == ["--docs", ".", "--docs", path, "Who?"]
+
+
+@pytest.mark.parametrize(
+    "question", ["What is in lease.md", "A/Bテストとは？", "and/or?", "https://example.org/x"]
+)
+def test_a_question_may_name_a_path(question):
+    """Several words, a question mark and an address are no path, whatever they name."""
+    assert repeat_docs(["--docs", ".", question]) == ["--docs", ".", question]
+
+
 def test_two_dashes_end_the_paths(notes):
     """After `--` everything is the question, even the name of a file."""
     path = str(notes)

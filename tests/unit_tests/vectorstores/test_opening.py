@@ -3,6 +3,8 @@
 import importlib.util
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -48,3 +50,28 @@ def test_a_missing_package_is_a_sentence(
     with pytest.raises(ImportError) as caught:
         open_store(address, HashingEmbeddings(64))
     assert f"pip install {install}" in str(caught.value)
+
+
+class _Milvus:
+    """As much of Milvus as opening it takes: it notes that a file was made."""
+
+    def __init__(self, **given: Any) -> None:
+        self.client = self
+        Path(given["connection_args"]["uri"]).touch()
+
+    def has_collection(self, name: str) -> bool:
+        return name == "there"
+
+
+def test_what_is_only_read_is_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opened to be read, a file or a collection of Milvus that does not exist is refused."""
+    monkeypatch.setitem(sys.modules, "langchain_milvus", SimpleNamespace(Milvus=_Milvus))  # type: ignore[arg-type]
+    path, embedding = tmp_path / "x.db", HashingEmbeddings(64)
+    with pytest.raises(ValueError, match="does not exist: give the file"):
+        open_store(f"milvus:{path}#there", embedding, read_only=True)
+    assert not path.exists()
+
+    assert isinstance(open_store(f"milvus:{path}#new", embedding), _Milvus)
+    with pytest.raises(ValueError, match="There is no collection 'gone'"):
+        open_store(f"milvus:{path}#gone", embedding, read_only=True)
+    assert isinstance(open_store(f"milvus:{path}#there", embedding, read_only=True), _Milvus)
