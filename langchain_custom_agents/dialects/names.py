@@ -31,7 +31,13 @@ _BEFORE = {
     "an",
     "tool",
 }
-_AFTER = {"tool", "function", "ツール", "工具"}
+_AFTER = {"tool", "function"}
+# The same where no spaces part the words.
+_UNSPACED = re.compile(
+    r"(?:使用|[调調]用)?\s?[「『]?(?P<name>.+?)[」』]?\s?(?:という)?(?:ツール|関数|工具|函[数數])?\s?"
+    r"(?:を\s?(?:使|用い|利用|呼|実行)\w{0,8})?",
+    re.DOTALL,
+)
 
 _NO_TOOL = {
     "none", "na", "null", "nil", "nothing", "notool", "noaction", "notapplicable", "nonenecessary",
@@ -138,6 +144,8 @@ def resolve(said: str, toolbox: Toolbox) -> str | None:
         >>> tools = Toolbox.of(["Search", "Look up"])
         >>> resolve("Use the Search tool", tools), resolve("LOOKUP", tools), resolve("Serch", tools)
         ('Search', 'Look up', None)
+        >>> resolve("Searchツールを使う", tools)
+        'Search'
     """
     said = said.strip()
     if said in toolbox:
@@ -166,4 +174,6 @@ def _core(words: list[str]) -> list[str]:
 
 
 def _core_letters(name: str) -> str:
+    unspaced = _UNSPACED.fullmatch(name)
+    name = unspaced["name"] if unspaced else name
     return letters(" ".join(_core(re.split(r"[\s_\-]+", name))))

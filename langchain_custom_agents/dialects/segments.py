@@ -104,7 +104,7 @@ class Words:
         roles = set()
 
         def spell(found: re.Match[str]) -> str:
-            role = self.roles[plain_word(found["dressed"] or found["dashed"])]
+            role = self.roles[plain_word(found["dressed"] or found["counted"] or found["dashed"])]
             roles.add(role)
             return f"{self.spelled[role][0]}: "
 
@@ -133,7 +133,7 @@ class Words:
 
     @cached_property
     def _undressed(self) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-        """Labels in brackets, tags or quotation marks; the ends of tags; labels without colons."""
+        """Labels in brackets or tags or after East Asian numbers; ends of tags; no colons."""
         word = self.any_of("thought", "action", "input", "observation", "answer", "follow_up")
         actions, inputs, answers, asks = map(
             self.any_of, ("action", "input", "answer", "follow_up")
@@ -144,6 +144,7 @@ class Words:
         return (
             re.compile(
                 rf"^[ \t]{{0,8}}(?:[\[(<【](?P<dressed>{word})[\])>】][ \t]?[:：]?"
+                rf"|\d{{1,3}}[．）、][ \t\u3000]{{0,4}}(?P<counted>{word})[ \t]?[:：]"
                 rf"|(?P<dashed>{word})[ \t]{{1,3}}(?:[=\-]?>|[=\-–—→]))[ \t]{{0,9}}",
                 flags,
             ),

@@ -174,6 +174,32 @@ def test_a_tool_that_is_not_there_is_refused_with_the_list():
     assert move.reason.endswith("Search, add")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("use the Search tool", "Searchツールを使う", "Search を使用します", "「Search」ツール"),
+        *("Search というツールを使う", "Search関数を呼び出す", "使用Search工具", "调用 Search"),
+    ],
+)
+def test_words_around_a_name_are_no_part_of_it_in_any_language(said):
+    """That a tool is to be used is said with words around its name, with or without spaces."""
+    written = f"思考: 調べます\n行動: {said}\n行動の入力: 阿蘇山"
+
+    assert JAPANESE.read(written, ["Search", "検索"]).move == Action("Search", "阿蘇山")
+
+
+@pytest.mark.parametrize("marks", ["１．２．３．", "1．2．3．", "1、2、3、", "１）２）３）"])
+def test_numbers_as_east_asia_writes_them_are_taken_off_labels(marks):
+    """A numbered step is a step, whether its numbers and their marks are wide or narrow."""
+    first, second, third = re.findall(r"\d.", marks)
+    written = f"{first}思考：調べます\n{second}行動：Search\n{third}行動の入力：阿蘇山\n"
+    reading = JAPANESE.read(f"{written}４．観察：高い\n５．最終回答：高い", ["Search"])
+
+    assert reading.move == Action("Search", "阿蘇山")
+    assert reading.thought == "調べます"
+    assert "観察" in reading.cut
+
+
 def test_two_tools_that_are_nearly_meant_are_refused():
     """A name that could mean two tools means none."""
     tools = [Tool("web_search", lambda _: "", "-"), Tool("Web Search", lambda _: "", "-")]
