@@ -9,8 +9,19 @@ from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
+from langchain_core.documents import Document
 
-__all__ = ["checked_ids", "checked_metadata", "checked_texts", "checked_vectors", "whole_number"]
+__all__ = [
+    "checked_documents",
+    "checked_ids",
+    "checked_metadata",
+    "checked_pairs",
+    "checked_texts",
+    "checked_vectors",
+    "given_ids",
+    "given_question",
+    "whole_number",
+]
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
@@ -34,6 +45,70 @@ def whole_number(name: str, value: Any) -> int:
     return int(value)
 
 
+def given_question(query: str) -> str:
+    """Return a question.
+
+    Raises:
+        ValueError: If it is no string.
+    """
+    if not isinstance(query, str):
+        msg = f"query must be a string, not {query!r}."
+        raise ValueError(msg)  # noqa: TRY004
+    return query
+
+
+def given_ids(ids: Iterable[str]) -> list[str]:
+    """Return the ids of documents that are looked for, each once.
+
+    Raises:
+        ValueError: If they are not a list of strings.
+    """
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        given = "one string; write [id]" if isinstance(ids, str) else repr(ids)
+        msg = f"ids must be a list of strings, not {given}."
+        raise ValueError(msg)  # noqa: TRY004
+    made = list(dict.fromkeys(ids))
+    for id_ in made:
+        if not isinstance(id_, str):
+            msg = f"ids must be strings; {id_!r} is a {type(id_).__name__}."
+            raise ValueError(msg)  # noqa: TRY004
+    return made
+
+
+def checked_documents(documents: Iterable[Document]) -> list[Document]:
+    """Return the documents as a list.
+
+    Raises:
+        ValueError: If one is something else.
+    """
+    if isinstance(documents, Document):
+        msg = "documents must be a list of documents, not one; write [document]."
+        raise ValueError(msg)  # noqa: TRY004
+    made = list(documents)
+    for number, document in enumerate(made):
+        if not isinstance(document, Document):
+            msg = f"documents[{number}] must be a Document, not a {type(document).__name__}"
+            hint = "; add_texts takes strings." if isinstance(document, str) else "."
+            raise ValueError(msg + hint)  # noqa: TRY004
+    return made
+
+
+def checked_pairs(pairs: Iterable[tuple[str, Any]]) -> tuple[list[str], list[Any]]:
+    """Return the texts and the vectors of pairs.
+
+    Raises:
+        ValueError: If one is no pair.
+    """
+    texts, vectors = [], []
+    for number, pair in enumerate(pairs):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            msg = f"text_embeddings[{number}] must be a pair of a text and its vector."
+            raise ValueError(msg)
+        texts.append(pair[0])
+        vectors.append(pair[1])
+    return texts, vectors
+
+
 def checked_ids(ids: Sequence[str | None] | None, count: int) -> list[str]:
     """Return one id per text, made up where none is given.
 
@@ -51,6 +126,9 @@ def checked_ids(ids: Sequence[str | None] | None, count: int) -> list[str]:
     for id_ in ids:
         if id_ is not None and not isinstance(id_, str):
             msg = f"ids must be strings; {id_!r} is a {type(id_).__name__}."
+            raise ValueError(msg)
+        if id_ == "":
+            msg = "ids holds an empty string; give None for an id that is made up."
             raise ValueError(msg)
         name = id_ or str(uuid4())
         if name in seen:

@@ -88,6 +88,21 @@ class _Connection(sqlite3.Connection):
     looked: tuple[int, State] | None = None
 
 
+@contextmanager
+def _damage_named(path: Path | None) -> Iterator[None]:
+    """Say which file it is that SQLite cannot read; what SQLite says names none."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:  # locked, read-only, a full disk: no damage
+            raise
+        msg = (
+            f"{path} cannot be read ({error}): the file was cut or replaced. Restore the folder "
+            "from a copy, or index the documents again."
+        )
+        raise ValueError(msg) from error
+
+
 class Documents:
     """The documents of one store, in a folder's `docs.db` or in memory.
 
@@ -108,8 +123,11 @@ class Documents:
         self._indexed: frozenset[str] = frozenset()
         self._log: io.FileIO | None = None
         self._quiet: tuple[int, State] | None = None
-        if not read_only:
-            self._create()
+        with _damage_named(self._path):
+            if not read_only:
+                self._create()
+            with self.reading() as connection:
+                self.state(connection)
 
     def _create(self) -> None:
         with self._lock:

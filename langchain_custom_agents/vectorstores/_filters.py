@@ -85,6 +85,13 @@ def _clause(key: str, value: Any) -> Condition:
     if isinstance(value, Mapping) and any(str(name).startswith("$") for name in value):
         msg = f"The filter on {key!r} mixes operators and plain keys: {sorted(map(str, value))}."
         raise ValueError(msg)
+    if isinstance(value, Mapping) and value and all(f"${name}" in _OPERATORS for name in value):
+        meant = ", ".join(f"${name}" for name in value)
+        msg = (
+            f"The filter on {key!r} has {sorted(value)} without a dollar sign: did you mean "
+            f'{meant}? For metadata that is such a mapping itself write {{"$eq": {{...}}}}.'
+        )
+        raise ValueError(msg)
     if isinstance(value, list | tuple | set | frozenset):
         return _operation(key, "$in", value)
     return _operation(key, "$eq", value)

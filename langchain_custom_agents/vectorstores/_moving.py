@@ -93,7 +93,11 @@ def read_langchain(
             )
             raise ValueError(msg)
     order, documents = _described(described)
-    index = faiss.read_index(str(indexed))
+    try:
+        index = faiss.read_index(str(indexed))
+    except RuntimeError as error:
+        msg = f"{indexed} is no index that faiss can read: it was cut or replaced. Save it again."
+        raise ValueError(msg) from error
     if index.ntotal != len(order):
         msg = (
             f"{indexed.name} holds {index.ntotal} vectors and {described.name} {len(order)} "

@@ -23,10 +23,14 @@ from typing_extensions import Self
 
 from langchain_custom_agents._arguments import refuse_unknown
 from langchain_custom_agents.vectorstores._arguments import (
+    checked_documents,
     checked_ids,
     checked_metadata,
+    checked_pairs,
     checked_texts,
     checked_vectors,
+    given_ids,
+    given_question,
     whole_number,
 )
 from langchain_custom_agents.vectorstores._documents import FORMAT, Documents, Held, State
@@ -278,6 +282,14 @@ class FAISSStore(VectorStore):
             )
         return batch.ids
 
+    def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
+        """Add documents under their own ids; see `add_texts`."""
+        return super().add_documents(checked_documents(documents), **kwargs)
+
+    async def aadd_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
+        """Add documents without blocking the event loop; see `add_documents`."""
+        return await super().aadd_documents(checked_documents(documents), **kwargs)
+
     def add_embeddings(
         self,
         text_embeddings: Iterable[tuple[str, Sequence[float]]],
@@ -302,10 +314,7 @@ class FAISSStore(VectorStore):
             >>> FAISSStore(None).add_embeddings([("north", [0.0, 1.0])], ids=["n"])
             ['n']
         """
-        texts, vectors = [], []
-        for text, vector in text_embeddings:
-            texts.append(text)
-            vectors.append(vector)
+        texts, vectors = checked_pairs(text_embeddings)
         batch = _Batch.checked(texts, metadatas, ids)
         if batch.texts:
             self._write(batch, vectors)
@@ -341,13 +350,11 @@ class FAISSStore(VectorStore):
         if (ids is None) == (filter is None):
             msg = "delete() takes ids or a filter; delete(filter={}) empties the store."
             raise ValueError(msg)
-        if isinstance(ids, str):
-            msg = "ids must be a list of strings, not one string; write [id]."
-            raise ValueError(msg)  # noqa: TRY004
+        named = None if ids is None else given_ids(ids)
         with self._documents.writing() as connection:
             rows = (
-                self._documents.rows_of(connection, list(dict.fromkeys(ids)))
-                if ids is not None
+                self._documents.rows_of(connection, named)
+                if named is not None
                 else self._documents.matching(connection, cast("Filter", filter))
             )
             if rows:
@@ -440,13 +447,16 @@ class FAISSStore(VectorStore):
             ids: The ids.
 
         Returns:
-            The documents.
+            The documents, each once.
+
+        Raises:
+            ValueError: If they are not a list of strings.
 
         Example:
             >>> FAISSStore(None).get_by_ids(["never there"])
             []
         """
-        ids = list(ids)
+        ids = given_ids(ids)
         with self._documents.reading() as connection:
             rows = self._documents.rows_of(connection, ids)
             found = {held.id: held for held in self._documents.fetch(connection, rows).values()}
@@ -507,7 +517,7 @@ class FAISSStore(VectorStore):
             >>> round(score, 3)
             1.0
         """
-        asked, vector = self._asked(k, kwargs), None
+        query, asked, vector = given_question(query), self._asked(k, kwargs), None
         if asked.search_type != "keyword":
             vector = self._checked_query(self._embedder().embed_query(query))
         return self._found(asked, query, vector)
@@ -516,7 +526,7 @@ class FAISSStore(VectorStore):
         self, query: str, k: int = 4, **kwargs: Any
     ) -> list[tuple[Document, float]]:
         """Search without blocking the event loop; see `similarity_search_with_score`."""
-        asked, vector = self._asked(k, kwargs), None
+        query, asked, vector = given_question(query), self._asked(k, kwargs), None
         if asked.search_type != "keyword":
             vector = self._checked_query(await self._embedder().aembed_query(query))
         return await run_in_executor(None, self._found, asked, query, vector)
@@ -612,7 +622,7 @@ class FAISSStore(VectorStore):
             ['a cat', 'cat dog']
         """
         return self.max_marginal_relevance_search_by_vector(
-            self._embedder().embed_query(query), k, fetch_k, lambda_mult, **kwargs
+            self._embedder().embed_query(given_question(query)), k, fetch_k, lambda_mult, **kwargs
         )
 
     async def amax_marginal_relevance_search(
@@ -624,7 +634,7 @@ class FAISSStore(VectorStore):
         **kwargs: Any,
     ) -> list[Document]:
         """Search without blocking the event loop; see `max_marginal_relevance_search`."""
-        vector = await self._embedder().aembed_query(query)
+        vector = await self._embedder().aembed_query(given_question(query))
         return await self.amax_marginal_relevance_search_by_vector(
             vector, k, fetch_k, lambda_mult, **kwargs
         )
@@ -729,6 +739,9 @@ class FAISSStore(VectorStore):
             msg = f"filter must be a mapping or a function of the metadata, not {filter_!r}."
             raise ValueError(msg)
         threshold = kwargs.get("score_threshold")
+        if threshold is not None and not isinstance(threshold, int | float | np.number):
+            msg = f"score_threshold must be a number from 0 to 1, not {threshold!r}."
+            raise ValueError(msg)
         return _Asked(_k(k, kwargs), filter_ or None, search_type, threshold)
 
     def _checked_query(self, vector: Sequence[float]) -> Floats | None:
@@ -997,7 +1010,7 @@ class FAISSStore(VectorStore):
             How many documents were written.
 
         Raises:
-            ValueError: If it is this store.
+            ValueError: If it is this store, or no store.
 
         Example:
             >>> here, there = FAISSStore(None), FAISSStore(None)
@@ -1005,6 +1018,9 @@ class FAISSStore(VectorStore):
             >>> here.copy_to(there), here.copy_to(there), len(there)
             (1, 0, 1)
         """
+        if not isinstance(store, VectorStore):
+            msg = f"copy_to() needs a LangChain VectorStore, not {store!r}."
+            raise ValueError(msg)  # noqa: TRY004
         kin = store if isinstance(store, FAISSStore) else None
         if kin is self or (kin is not None and self._path and self._path == kin.path):
             msg = "copy_to() needs another store: this one is already here."

@@ -385,6 +385,20 @@ def test_any_history_ends_like_a_dictionary(history: list[Any], tier: Any) -> No
         (lambda s: s.add_texts(["a"], batch_size=0), ValueError, "batch_size"),
         (lambda s: s.add_texts(["\ud800"]), ValueError, "half a character"),
         (lambda s: s.add_embeddings([("a", [1.0, 2.0]), ("b", [1.0])]), ValueError, r"\[1, 2\]"),
+        (lambda s: s.add_texts(["a"], ids=[""]), ValueError, "empty string; give None"),
+        (lambda s: s.add_documents(["a"]), ValueError, "must be a Document, not a str; add_texts"),
+        (lambda s: s.add_documents(Document("a")), ValueError, r"write \[document\]"),
+        (lambda s: asyncio.run(s.aadd_documents([1])), ValueError, "must be a Document, not a int"),
+        (lambda s: s.add_embeddings(["a"]), ValueError, r"text_embeddings\[0\] must be a pair"),
+        (lambda s: s.similarity_search(None), ValueError, "query must be a string"),
+        (lambda s: s.similarity_search(None, search_type="keyword"), ValueError, "query must be"),
+        (lambda s: asyncio.run(s.asimilarity_search(3)), ValueError, "query must be a string"),
+        (lambda s: s.max_marginal_relevance_search(None), ValueError, "query must be a string"),
+        (lambda s: s.similarity_search("a", score_threshold="high"), ValueError, "score_threshold"),
+        (lambda s: s.get_by_ids("ab"), ValueError, "not one string"),
+        (lambda s: s.get_by_ids(None), ValueError, "ids must be a list of strings, not None"),
+        (lambda s: s.delete([5]), ValueError, "ids must be strings; 5"),
+        (lambda s: s.copy_to("there"), ValueError, "needs a LangChain VectorStore, not 'there'"),
         (lambda s: s.delete("a"), ValueError, "not one string"),
         (lambda s: s.delete(["a"], fliter={}), TypeError, "did you mean .filter"),
         (lambda s: s.copy_to(s), ValueError, "another store"),
@@ -431,6 +445,21 @@ def test_folders_that_are_something_else_are_refused(tmp_path: Path) -> None:
         store._documents.describe(writer, format=99)
     with pytest.raises(ValueError, match="later version"):
         FAISSStore(EMBEDDINGS, tmp_path / "later")
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("damage", ["replaced", "cut"])
+def test_a_damaged_database_is_named(tmp_path: Path, damage: str, read_only: bool) -> None:
+    """A database that SQLite cannot read is a sentence with its path and what to do."""
+    FAISSStore.from_texts(TEXTS, EMBEDDINGS, path=tmp_path / "s").close()
+    database = tmp_path / "s" / "docs.db"
+    data = database.read_bytes()
+    database.write_bytes(
+        b"something else " * 99 if damage == "replaced" else data[: len(data) // 2]
+    )
+
+    with pytest.raises(ValueError, match=r"docs.db cannot be read \(.*Restore the folder"):
+        FAISSStore(EMBEDDINGS, tmp_path / "s", read_only=read_only)
 
 
 def test_a_folder_knows_its_embeddings_and_metric(tmp_path: Path) -> None:

@@ -143,6 +143,7 @@ def test_sql_says_what_the_language_says(
         ({"a": {"$gt": float("nan")}}, "compares with NaN"),
         ({"a": {"$exists": 1}}, "takes True or False"),
         ({"a": {"$gt": 1, "b": 2}}, "mixes operators and plain keys"),
+        ({"a": {"gt": 1}}, r"did you mean \$gt\? For metadata that is such a mapping"),
         ({1: 2}, "field names are strings"),
         ({"a": object()}, "metadata holds strings"),
     ],

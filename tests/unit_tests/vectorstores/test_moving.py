@@ -79,6 +79,15 @@ def test_dates_and_uuids_become_text(tmp_path: Path) -> None:
     }
 
 
+def test_an_index_that_was_cut_is_named(tmp_path: Path) -> None:
+    """An index.faiss that faiss cannot read is a sentence, not faiss' own exception."""
+    FAISS.from_texts(["a"], EMBEDDINGS).save_local(str(tmp_path))
+    (tmp_path / "index.faiss").write_bytes(b"cut")
+
+    with pytest.raises(ValueError, match=r"index.faiss is no index that faiss can read"):
+        FAISSStore.from_langchain(tmp_path, EMBEDDINGS)
+
+
 class Runs:
     """Asks a pickle to call something."""
 
