@@ -269,9 +269,10 @@ def examine(subject: Any, dialect: Dialect | None = None, name: str = "") -> Rep
     """Put a reader through the laws and the shapes.
 
     Args:
-        subject: An output parser, an agent that has one, a dialect, or a function from text to
-            a step: an `AgentAction`, an `AgentFinish`, a move of this package, a tuple such as
-            `("action", tool, input)` or `("finish", answer)`, or a dictionary with these.
+        subject: An output parser, an agent that has one, a dialect, or a function from a text
+            (or from a text and the tools there are) to a step: an `AgentAction`, an
+            `AgentFinish`, a move of this package, a tuple such as `("action", tool, input)` or
+            `("finish", answer)`, or a dictionary with these.
         dialect: The form it reads; found out if not given.
         name: What to call it in the report.
 
@@ -290,8 +291,7 @@ def examine(subject: Any, dialect: Dialect | None = None, name: str = "") -> Rep
         False
     """
     name = name or _name_of(subject)
-    if inspect.isclass(subject):
-        subject = subject()
+    subject = _made(subject)
     read = reader_of(subject)
     dialect = dialect or _dialect_in(subject) or detect(read, name)
     shapes = _shapes_for(dialect)
@@ -354,8 +354,7 @@ def reader_of(subject: Any) -> Reader:
     Raises:
         TypeError: If the subject cannot read.
     """
-    if inspect.isclass(subject):
-        subject = subject()
+    subject = _made(subject)
     parser = getattr(subject, "output_parser", None)
     if isinstance(subject, Dialect):
         dialect = subject
@@ -373,8 +372,7 @@ def reader_of(subject: Any) -> Reader:
         if parse is not None:
             return _guarded(_with_tools(candidate, parse))
     if callable(subject):
-        function = subject
-        return _guarded(lambda text, tools: function(text))  # noqa: ARG005
+        return _guarded(_with_tools(None, subject))
     msg = (
         f"A reader is an output parser, an agent that has one, a dialect, or a function of a text; "
         f"{type(subject).__name__} is none of them."
@@ -382,11 +380,42 @@ def reader_of(subject: Any) -> Reader:
     raise TypeError(msg)
 
 
-def _with_tools(parser: Any, parse: Callable[[str], Any]) -> Callable[[str, Sequence[Any]], Any]:
-    """Tell a parser of this package which tools there are; others do not ask."""
+def _made(subject: Any) -> Any:
+    """Return an instance of a class; anything else is what it is.
+
+    Raises:
+        TypeError: If the class needs arguments.
+    """
+    if not inspect.isclass(subject):
+        return subject
+    try:
+        return subject()
+    except (TypeError, ValueError) as error:
+        name = subject.__name__
+        msg = f"{name} cannot be made without arguments; make one, `reader = {name}(...)`, "
+        raise TypeError(msg + "and give that instead of the class.") from error
+
+
+def _with_tools(parser: Any, parse: Callable[..., Any]) -> Callable[[str, Sequence[Any]], Any]:
+    """Tell a reader which tools there are, if it is of this package or asks for them.
+
+    Raises:
+        TypeError: If it must be awaited, or takes neither a text nor a text and the tools.
+    """
     dialect = getattr(parser, "dialect", None)
     if isinstance(dialect, Dialect):
         return dialect.read
+    if any(map(inspect.iscoroutinefunction, (parse, getattr(parse, "__call__", None)))):  # noqa: B004
+        msg = (
+            f"{_name_of(parse)} must be awaited; give a function that returns the step itself, "
+            "such as `lambda text: asyncio.run(reader(text))`."
+        )
+        raise TypeError(msg)
+    if not _takes(parse, ""):
+        if _takes(parse, "", ()):
+            return parse
+        msg = f"{_name_of(parse)}{inspect.signature(parse)} is no reader: one takes a text, or "
+        raise TypeError(msg + "a text and the tools there are.")
 
     def without_tools(text: str, tools: Sequence[Any]) -> Any:
         del tools
@@ -395,12 +424,24 @@ def _with_tools(parser: Any, parse: Callable[[str], Any]) -> Callable[[str, Sequ
     return without_tools
 
 
+def _takes(function: Callable[..., Any], *given: Any) -> bool:
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # Some functions that are written in C do not say what they take.
+    return True
+
+
 def _guarded(function: Callable[[str, Sequence[Any]], Any]) -> Reader:
     def guarded(text: str, tools: Sequence[Any]) -> Move | Exception:
         try:
             return as_move(function(text, tools))
         except Exception as error:  # noqa: BLE001 - whatever it raises is what is to be told
             return error
+        except SystemExit as error:
+            return RuntimeError(f"it ended the whole process with {error!r}")
 
     return guarded
 
@@ -472,20 +513,20 @@ def detect(read: Reader, name: str = "This reader") -> Dialect:
         'Bracketed'
     """
     scores: list[int] = []
+    raised: list[Exception | None] = []
     for dialect in _KNOWN:
         moves = [_for(dialect, move) for move in _PROBES]
         texts = [dialect.write("I look", move) for move in moves]
-        scores.append(
-            sum(
-                _same(read(text, _names(moves)), move)
-                for text, move in zip(texts, moves, strict=True)
-            )
-        )
+        results = [read(text, _names(moves)) for text in texts]
+        scores.append(sum(map(_same, results, moves)))
+        raised += [each if isinstance(each, Exception) else None for each in results]
     best = max(scores)
     if best == 0:
         known = ", ".join(dict.fromkeys(type(dialect).__name__ for dialect in _KNOWN))
         msg = f"{name} reads none of the forms that are known ({known}); say which with dialect."
-        raise ValueError(msg)
+        if raised[0] is not None and all(raised):
+            msg += f" It raised an exception at every reply, first {_told(raised[0])}"
+        raise ValueError(msg) from raised[0]
     return _KNOWN[scores.index(best)]
 
 

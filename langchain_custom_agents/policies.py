@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage, get_buffer_string
 from langchain_core.outputs import LLMResult
 from typing_extensions import Self
 
+from langchain_custom_agents._counted import counted
 from langchain_custom_agents.loop import CORRECTION, Misread, Step, Stop
 
 CountTokens = Callable[[str], int]
@@ -63,7 +64,8 @@ class Reask:
         if misread.prose is not None and (again or corrected >= self.times):
             return AgentFinish({"output": misread.prose, "unformatted": True}, misread.words)
         if corrected >= self.times:
-            said = f"Agent stopped: the model's reply could not be read ({corrected} corrections)."
+            times = counted(corrected, "correction")
+            said = f"Agent stopped: the model's reply could not be read ({times})."
             return AgentFinish({"output": said, "stopped": True}, misread.words)
         action = AgentAction(CORRECTION, misread.correction, misread.words)
         return action, misread.correction

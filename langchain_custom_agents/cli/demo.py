@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from langchain_custom_agents._counted import counted
+
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
     from rich.text import Text
@@ -126,8 +128,8 @@ def _run(title: str, tool: "BaseTool", executor: Any, dialect: Any) -> Side:
 
 
 def _sum(side: Side) -> str:
-    searched = f"{side.searches} search{'' if side.searches == 1 else 'es'}"
-    cut = f"{side.cuts} invention{'' if side.cuts == 1 else 's'} cut"
+    searched = counted(side.searches, "search", "searches")
+    cut = f"{counted(side.cuts, 'invention')} cut"
     return f"{searched}, {cut}: {side.answer}"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from langchain_custom_agents._counted import counted
 from langchain_custom_agents.cli.citing import sources_of
 from langchain_custom_agents.cli.errors import Failure, first_line, using_model
 from langchain_custom_agents.cli.names import CONVERTED, TEXT
@@ -451,8 +452,7 @@ def _docs(options: SourceOptions) -> Source:
     def store() -> VectorStore:
         return _indexed(files, options.embeddings)
 
-    count = "1 file" if len(files) == 1 else f"{len(files)} files"
-    name = f"{count} from {', '.join(map(str, options.docs))}"
+    name = f"{counted(len(files), 'file')} from {', '.join(map(str, options.docs))}"
     # Read page by page the stand-in answers better (docs/command-line.md has the figures); what
     # is said about passages asks for passages.
     passages = options.k is not None or options.embeddings is not None

@@ -14,6 +14,8 @@ from typing import Any
 
 import httpx2
 
+from langchain_custom_agents._counted import counted
+
 __all__ = ("MediaWiki", "TroubleError", "late", "strange")
 
 _MAX_BYTES = 16_000_000
@@ -36,7 +38,7 @@ class TroubleError(Exception):
 def late(host: str, seconds: float) -> str:
     """Say that the time is over."""
     return (
-        f"{host} did not answer within {seconds:g} seconds. "
+        f"{host} did not answer within {counted(seconds, 'second')}. "
         "Try again later, or answer from what is known."
     )
 
@@ -255,7 +257,7 @@ def _check(host: str, response: httpx2.Response, body: bytes) -> None:
     """Raise what is wrong with an answer, as a sentence that says what to do."""
     status = response.status_code
     wait = _retry_after(response.headers.get("retry-after", ""))
-    asked = f" It asks to wait {wait:.0f} seconds." if wait else ""
+    asked = f" It asks to wait {counted(round(wait), 'second')}." if wait else ""
     if status == 429:
         msg = (
             f"{host} gets too many requests from here (429).{asked} "

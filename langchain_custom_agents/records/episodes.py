@@ -19,6 +19,7 @@ from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
 
+from langchain_custom_agents._counted import counted
 from langchain_custom_agents.dialects import (
     ENGLISH,
     Action,
@@ -471,11 +472,12 @@ def _score(episode: Mapping[str, Any], answer: str | None) -> ScoreReport | None
 
 def summary(found: EpisodesReport) -> list[str]:
     """Write the figures of a report, a line each."""
-    lines = [f"{found.episodes} episodes, {sum(map(len, found.steps.values()))} steps"]
-    for form, steps in sorted(found.steps.items()):
-        agreed = sum(step.agrees for step in steps)
-        lines.append(f"{form}: {agreed} of {len(steps)} steps agree ({agreed / len(steps):.1%})")
-        verdicts = Counter(step.verdict for step in steps)
+    steps = sum(map(len, found.steps.values()))
+    lines = [f"{counted(found.episodes, 'episode')}, {counted(steps, 'step')}"]
+    for form, held in sorted(found.steps.items()):
+        agreed = sum(step.agrees for step in held)
+        lines.append(f"{form}: {agreed} of {len(held)} steps agree ({agreed / len(held):.1%})")
+        verdicts = Counter(step.verdict for step in held)
         lines += [f"    {count:5d}  {verdict}" for verdict, count in verdicts.most_common()]
     if found.scores:
         same = sum(score.score == score.logged for score in found.scores)

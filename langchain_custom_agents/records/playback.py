@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 
+from langchain_custom_agents._counted import counted
 from langchain_custom_agents.records.build import means
 from langchain_custom_agents.records.messages import (
     as_text,
@@ -135,7 +136,9 @@ class _Script:
             number = len(steps)
             said = prompt_text(redact(prompt_data(heard)))
             self._diverge(
-                "the number of steps", f"{number} replies of the model", f"one more, to:\n{said}"
+                "the number of steps",
+                f"{counted(number, 'reply', 'replies')} of the model",
+                f"one more, to:\n{said}",
             )
         step = steps[self.said - 1]
         if self.strict:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from langchain_custom_agents._counted import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -322,8 +324,8 @@ class RunRecord(_Data):
     def __repr__(self) -> str:
         asked = self.question if len(self.question) <= 60 else f"{self.question[:59]}…"
         return (
-            f"RunRecord({asked!r}: {len(self.steps)} steps, {len(self.calls)} calls, "
-            f"{self.ended}, {self.answer!r})"
+            f"RunRecord({asked!r}: {counted(len(self.steps), 'step')}, "
+            f"{counted(len(self.calls), 'call')}, {self.ended}, {self.answer!r})"
         )
 
     __str__ = __repr__

@@ -25,6 +25,7 @@ from langchain_core.outputs import Generation, LLMResult
 from langchain_core.tools import BaseTool
 from typing_extensions import Self
 
+from langchain_custom_agents._counted import counted
 from langchain_custom_agents.dialects import Action, Answer, Dialect, Misreading, Move, Toolbox
 from langchain_custom_agents.loop import (
     Ask,
@@ -119,7 +120,8 @@ class Stepper:
     Args:
         agent: The agent, or an executor with its own settings.
         tools: The tools; an executor's own if it is one.
-        question: What is asked: a text, or the inputs by name, such as `chat_history`.
+        question: What is asked: a text, or the inputs by name, such as `chat_history`. It may be
+            left out where the prompt asks for nothing.
         callbacks: Handlers that hear what happens, too.
         count_tokens: Counts the tokens of a text, where the model reports none.
 
@@ -151,15 +153,22 @@ class Stepper:
         self,
         agent: Any,
         tools: Sequence[BaseTool] | None = None,
-        question: str | Mapping[str, Any] = "",
+        question: str | Mapping[str, Any] | None = None,
         *,
         callbacks: Sequence[BaseCallbackHandler] = (),
         count_tokens: CountTokens = approximate_tokens,
     ) -> None:
         self._executor = _executor(agent, tools)
         self._inputs: dict[str, Any] = self._executor.prep_inputs(
-            dict(question) if isinstance(question, Mapping) else question
+            question if isinstance(question, str) else dict(question or {})
         )
+        missing = [name for name in self._executor.input_keys if name not in self._inputs]
+        if missing:
+            msg = (
+                f"Stepper needs `question`: the prompt asks for {', '.join(missing)}. Give a text, "
+                "or the inputs by name."
+            )
+            raise ValueError(msg)
         self._count = count_tokens
         self._setting = Setting.of(self._executor, count=count_tokens)
         self._callbacks = [*callbacks]
@@ -450,7 +459,7 @@ class Stepper:
             at for at, entry in enumerate(self._entries) if isinstance(entry.request, Ask | Stop)
         ]
         if not 1 <= moves <= len(plans):
-            msg = f"There are {len(plans)} moves to take back, not {moves}."
+            msg = f"back() can take back at most {counted(len(plans), 'move')}, not {moves}."
             raise ValueError(msg)
         del self._entries[plans[-moves] :]
         self._rebuild()
@@ -465,7 +474,8 @@ class Stepper:
 
     def __repr__(self) -> str:
         state = "done" if self.done else "act() comes next" if self.planned else "plan() comes next"
-        return f"Stepper({self.record.question!r}, {len(self._run.steps)} steps, {state})"
+        steps = counted(len(self._run.steps), "step")
+        return f"Stepper({self.record.question!r}, {steps}, {state})"
 
     # The loop.
 

@@ -14,6 +14,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
+from langchain_custom_agents._counted import counted
 from langchain_custom_agents.agents.fields import KnownFields
 
 Script: TypeAlias = Sequence[Any] | Callable[[Any], Any]
@@ -43,7 +44,8 @@ class _Stage:
         elif turn <= len(self.script):
             reply = self.script[turn - 1]
         else:
-            msg = f"The script holds {len(self.script)} replies; this was call {turn}."
+            replies = counted(len(self.script), "reply", "replies")
+            msg = f"The script holds {replies}; this was call {turn}."
             raise IndexError(msg)
         if isinstance(reply, BaseException):
             raise reply

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 import httpx2
 
+from langchain_custom_agents._counted import counted
 from langchain_custom_agents._version import __version__
 from langchain_custom_agents.tools._deadline import transport_until
 from langchain_custom_agents.tools._robots import Robots
@@ -233,8 +234,9 @@ class Fetcher:
             if (wait := site.free_at - self._clock()) > 0:
                 if self._clock() + wait > deadline:
                     msg = (
-                        f"{url} was not read: its site asks for {site.robots.delay:g} seconds "
-                        "between pages. Read another page first."
+                        f"{url} was not read: its site asks for "
+                        f"{counted(site.robots.delay, 'second')} between pages. "
+                        "Read another page first."
                     )
                     raise RefusedError(msg)
                 self._sleep(wait)
@@ -313,7 +315,7 @@ class Fetcher:
         return Fetched(url, kind, bytes(body), response.charset_encoding)
 
     def _too_slow(self, url: str) -> str:
-        return f"{url} did not answer within {self._timeout:g} seconds."
+        return f"{url} did not answer within {counted(self._timeout, 'second')}."
 
     def _ask_robots(self, site: "_Site", client: httpx2.Client, url: str, deadline: float) -> None:
         """Refuse a page that the site's robots.txt asks not to read."""

@@ -225,4 +225,4 @@ def test_the_page_asks_for_nothing() -> None:
 
 def test_a_record_is_described_in_a_line() -> None:
     """What a record is can be seen in a debugger."""
-    assert repr(failed_run()) == "RunRecord('What does Takuma do?': 2 steps, 1 calls, failed, None)"
+    assert repr(failed_run()) == "RunRecord('What does Takuma do?': 2 steps, 1 call, failed, None)"

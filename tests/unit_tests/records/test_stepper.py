@@ -291,6 +291,36 @@ def test_tools_are_needed() -> None:
         Stepper(agent, question="What?")
 
 
+@pytest.mark.parametrize("question", [None, {}, {"chat_history": []}])
+def test_what_the_prompt_asks_for_is_needed(question: Any) -> None:
+    """Without the question that its prompt asks for, a stepper is refused when it is made."""
+    search = Searches().tool()
+    agent = ReActAgent.from_llm_and_tools(ScriptedLLM([]), [search])
+    with pytest.raises(ValueError, match="needs `question`: the prompt asks for input"):
+        Stepper(agent, [search], question)
+
+
+def test_a_prompt_that_asks_for_nothing_needs_no_question() -> None:
+    """Where everything stands in the prompt, the question may be left out."""
+    search = Searches().tool()
+    agent = ReActAgent.from_llm_and_tools(ScriptedLLM(["Final Answer: 1"]), [search])
+    agent.llm_chain.prompt = agent.llm_chain.prompt.partial(input="Who is Takuma?")
+    stepper = Stepper(agent, [search])
+    assert "Who is Takuma?" in stepper.prompt
+    assert stepper.finish().answer == "1"
+
+
+def test_numbers_are_said_as_they_are() -> None:
+    """One move is a move, and several are moves."""
+    stepper = made()[0]
+    stepper.plan()
+    with pytest.raises(ValueError, match="at most 1 move, not 2"):
+        stepper.back(2)
+    assert "0 steps, act()" in repr(stepper)
+    stepper.act()
+    assert "1 step, plan()" in repr(stepper)
+
+
 def test_a_functions_agent() -> None:
     """Several calls of one reply are planned together and can be changed one by one."""
     searches = Searches()
