@@ -742,7 +742,8 @@ class FAISSStore(VectorStore):
         if threshold is not None and not isinstance(threshold, int | float | np.number):
             msg = f"score_threshold must be a number from 0 to 1, not {threshold!r}."
             raise ValueError(msg)
-        return _Asked(_k(k, kwargs), filter_ or None, search_type, threshold)
+        least = None if threshold is None else float(threshold)
+        return _Asked(_k(k, kwargs), filter_ or None, search_type, least)
 
     def _checked_query(self, vector: Sequence[float]) -> Floats | None:
         """Return the query as the store compares it, or None while there is nothing to compare."""
