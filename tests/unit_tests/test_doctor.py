@@ -1,6 +1,7 @@
 """The doctor tells the truth about readers, sick and healthy."""
 
 import json
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -160,6 +161,58 @@ def test_an_unknown_form_is_asked_for():
         examine(lambda text: ("finish", "always the same"))
 
 
+def test_a_function_may_ask_for_the_tools():
+    """A reader of two arguments is given the text and the tools there are."""
+
+    def two(text, tools):
+        return ENGLISH.read(text, tools)
+
+    assert examine(two).healthy
+
+
+async def awaited(text):
+    """Read, but not at once."""
+    return ENGLISH.read(text)
+
+
+class Configured(TutorialParser):
+    """An output parser that cannot be made without arguments."""
+
+    language: str
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        (lambda a, b, c: a, "is no reader: one takes a text, or a text and the tools"),
+        (awaited, "awaited must be awaited; give a function that returns the step itself"),
+        (Configured, r"Configured cannot be made without arguments; make one"),
+    ],
+)
+def test_what_cannot_be_called_with_a_text_is_told_so(subject, said):
+    """What is wrong with how a reader is called is said, and not taken for how it reads."""
+    with pytest.raises(TypeError, match=said):
+        examine(subject)
+
+
+def test_a_reader_that_always_raises_is_told_what():
+    """Where every reply raises, the first exception is shown: it may be no matter of form."""
+
+    def broken(text):
+        raise KeyError(text.missing)
+
+    with pytest.raises(ValueError, match=r"at every reply, first AttributeError: 'str' object"):
+        examine(broken)
+
+
+def test_a_reader_that_ends_the_process_is_said_to_crash():
+    """A reader that calls `sys.exit` neither ends the examination nor goes unnoticed."""
+    report = examine(lambda text: sys.exit(3), ENGLISH)
+
+    assert report.counts == {CRASHED: len(report.cases)}
+    assert "SystemExit(3)" in report.cases[0].read
+
+
 def test_reports_are_whole():
     """JSON holds every case; the page needs nothing else and escapes what models said."""
     report = examine(TutorialParser())
@@ -201,6 +254,30 @@ def test_the_command_ends_with_0_where_all_is_well():
     assert "Nothing wrong is passed on silently" in result.output
 
 
+def test_the_command_takes_a_file(tmp_path):
+    """A file is named by its path, and may import what stands beside it."""
+    (tmp_path / "beside_the_file.py").write_text(
+        "from langchain_custom_agents.dialects import ENGLISH"
+    )
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from beside_the_file import ENGLISH\ndef fine(text):\n    return ENGLISH.read(text)"
+    )
+    result = CliRunner().invoke(doctor, [f"{file}:fine", "--dialect", "english"])
+
+    assert "fine reads the form of Labelled." in result.output
+
+
+def test_a_file_that_cannot_be_imported_is_told_why(tmp_path):
+    """A script that ends the process when it is imported is named, with what it raised."""
+    file = tmp_path / "script.py"
+    file.write_text("import sys\nsys.exit('usage: script')")
+    result = CliRunner().invoke(doctor, [f"{file}:reader"])
+
+    assert result.exit_code == 2
+    assert "raised SystemExit: usage: script" in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize(
     ("subject", "said"),
     [
@@ -208,7 +285,10 @@ def test_the_command_ends_with_0_where_all_is_well():
         ("no_such_module_anywhere:parser", "There is no module"),
         ("json:nonsense", "has no 'nonsense'"),
         ("json:__doc__", "A reader is"),
-        ("os:getcwd", "--dialect"),
+        ("os:getcwd", "one takes a text"),
+        ("os.path:basename", "--dialect"),
+        ("./no_such_file.py:reader", "There is no Python file"),
+        (".relative:reader", "Importing .relative raised"),
     ],
 )
 def test_the_command_says_what_to_do(subject, said):
