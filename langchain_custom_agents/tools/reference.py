@@ -2,11 +2,13 @@
 
 import contextlib
 import copy
+import difflib
 import functools
 import json
 import threading
+import warnings
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -177,6 +179,10 @@ def reference_middleware(
         ImportError: If langchain is not installed.
         ValueError: As `with_reference`.
 
+    Warns:
+        UserWarning: At the first call of the model, if a name in `tools` is that of none of its
+            tools. It is no error, since other middleware may choose tools for each call.
+
     Example:
         >>> reference_middleware("# JQL ...", tools=["find_issues"], cache=None).name
         'reference'
@@ -192,6 +198,7 @@ def reference_middleware(
     manual = Manual(reference, k=k, embedding=embedding, cache=cache, max_age=max_age)
     guide = _Guide(manual, when, max_tokens, is_error, max_attempts)
     chosen = None if tools is None else frozenset(tools)
+    unseen = set(chosen or ())
 
     def call_of(request: Any) -> "_Call | None":
         name = request.tool_call["name"]
@@ -258,6 +265,9 @@ def reference_middleware(
             return await handler(described(request))
 
     def described(request: Any) -> Any:
+        if unseen:
+            _warn_of_unseen(unseen, [_name_of(tool) for tool in request.tools])
+            unseen.clear()
         if not guide.standing:
             return request
         tools = [
@@ -269,6 +279,26 @@ def reference_middleware(
         return request.override(tools=tools)
 
     return ReferenceMiddleware()
+
+
+def _name_of(tool: Any) -> str:
+    """Return a tool's name; that of a provider may stand in a dictionary, one or two deep."""
+    if isinstance(tool, Mapping):
+        inner = tool.get("function")
+        return str((inner if isinstance(inner, Mapping) else tool).get("name", ""))
+    return str(getattr(tool, "name", ""))
+
+
+def _warn_of_unseen(chosen: Iterable[str], known: Sequence[str]) -> None:
+    """Say which names are of no tool: a reference about them would never be shown."""
+    for name in sorted(set(chosen) - set(known)):
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(known) or 'none'}."
+        warnings.warn(
+            f"reference_middleware is about the tool {name!r}, and the model has none of this "
+            f"name; {hint}",
+            stacklevel=2,
+        )
 
 
 # -- what is said to the model ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.error import HTTPError
@@ -459,12 +460,16 @@ def test_middleware_leaves_other_tools_alone():
         """Finds issues."""
         return str(interrupt("May I?"))
 
-    model = ScriptedChatModel([tool_call("a", 1), AIMessage("done")])
+    @tool
+    def another(jql: str) -> str:
+        """Does something else."""
+        return jql
+
     for named in (["find_issues"], ["another"]):
         model = ScriptedChatModel([tool_call("a", 1), AIMessage("done")])
         agent = create_agent(
             model,
-            [find_issues],
+            [find_issues, another],
             middleware=[reference_middleware(MANUAL, tools=named, cache=None)],
             checkpointer=InMemorySaver(),
         )
@@ -472,6 +477,33 @@ def test_middleware_leaves_other_tools_alone():
         state = agent.invoke({"messages": [("user", "Go")]}, config)
 
         assert state["__interrupt__"][0].value == "May I?"
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_middleware_says_which_tools_there_are_not(asynchronous):
+    """A name that none of the model's tools has is said once, with the one that was meant."""
+    from langchain.agents import create_agent
+
+    @tool
+    def find_issues(jql: str) -> str:
+        """Finds issues."""
+        return jql
+
+    model = ScriptedChatModel([tool_call("a", 1), AIMessage("done")])
+    named = ["find_issue", "zzz", "find_issues"]
+    guide = reference_middleware(MANUAL, tools=named, cache=None)
+    agent = create_agent(model, [find_issues], middleware=[guide])
+    asked: Any = {"messages": [("user", "Go")]}
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        asyncio.run(agent.ainvoke(asked)) if asynchronous else agent.invoke(asked)
+
+    said = [str(warning.message) for warning in heard]
+    said = [words for words in said if "reference_middleware" in words]
+    assert [words.partition("; ")[2] for words in said] == [
+        "did you mean 'find_issues'?",
+        "it has: find_issues.",
+    ]
 
 
 def test_middleware_can_describe_the_tools():
