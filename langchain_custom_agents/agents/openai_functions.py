@@ -62,6 +62,7 @@ from langchain_custom_agents.dialects import (
 )
 from langchain_custom_agents.dialects.arguments import fitted, read_arguments
 from langchain_custom_agents.dialects.names import resolve
+from langchain_custom_agents.dialects.tags import holds_call
 from langchain_custom_agents.loop import CORRECTION, Step
 
 Mode = Literal["tools", "functions"]
@@ -75,10 +76,9 @@ _THOUGHT = re.compile(
 )
 
 
-# How open models write a call where the server does not know their form.
-_WRITTEN_CALL = re.compile(
-    r"<tool_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|<[|｜]tool[▁_]call"
-    r'|\A\s*(?:```(?:json)?\s*)?\{\s*"name"\s*:\s*"[^"]*"\s*,\s*"(?:arguments|parameters)"\s*:'
+# A call as an object that is all there is: a server took the tags around it.
+_BARE_CALL = re.compile(
+    r'\A\s*(?:```(?:json)?\s*)?\{\s*"name"\s*:\s*"[^"]*"\s*,\s*"(?:arguments|parameters)"\s*:'
 )
 
 
@@ -151,7 +151,7 @@ class OpenAIFunctionsOutputParser(KnownFields, OpenAIFunctionsAgentOutputParser)
     def _heard(self, message: AIMessage) -> AIMessage:
         """Return the reply; with a call as a call, where an open model wrote it as words."""
         text = "" if calls_in(message) else text_in(message.content)
-        if not _WRITTEN_CALL.search(text):
+        if not (_BARE_CALL.match(text) or holds_call(text, self.tools)):
             return message
         reading = JsonBlob().read(text, self.tools)
         if isinstance(reading.move, Prose):

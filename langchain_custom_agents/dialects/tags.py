@@ -88,6 +88,12 @@ _QWEN = re.compile(rf"\s{{0,9}}({_NAME})\s{{0,9}}✿ARGS✿\s?[:：]\s{{0,9}}")
 _QUOTED = re.compile(r'<\|"\|>(.*?)<\|"\|>|<escape>(.*?)<escape>', re.DOTALL)
 
 
+# What opens the part of a reply that is for calls, before the first of them.
+_OPEN_SECTION = re.compile(r"(?<!\\)<[|｜]tool[▁_]calls?")
+# Tags that may stand in plain words: in these only a whole call is one.
+_PLAIN = ("tool", "gemma", "calling", "qwen", "phi", None)
+
+
 def _end_of(tag: str) -> re.Pattern[str]:
     return re.compile(rf"</{TAG_PREFIX}{tag}>", re.IGNORECASE)
 
@@ -110,6 +116,27 @@ def in_tags(text: str, toolbox: Toolbox) -> Iterator[Found]:
             heard, rest = read
             is_token = bool(found["token"] or found["mistral"] or found["deepseek"])
             yield Found(_wrapped(heard), found.start(), rest, is_token)
+
+
+def holds_call(text: str, toolbox: Toolbox) -> bool:
+    """Tell whether a call stands in a text in tags, be it whole, broken off or unreadable.
+
+    Example:
+        >>> holds_call('<tool_call>{"name": "Sea', Toolbox()), holds_call("2 < 3", Toolbox())
+        (True, False)
+    """
+    if _OPEN_SECTION.search(text):
+        return True
+    for found in islice(_OPEN_CALL.finditer(text), 8):
+        if found.lastgroup == "answer":
+            continue
+        try:
+            read = _Tag(found, text[found.end() :], toolbox).read()
+        except (BrokenJSONError, RecursionError):
+            return True
+        if read is not None or found.lastgroup not in _PLAIN:
+            return True
+    return False
 
 
 def _wrapped(heard: Call | Said) -> Call | Said:

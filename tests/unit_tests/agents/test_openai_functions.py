@@ -451,6 +451,13 @@ def test_valid_arguments_are_taken_to_the_letter(calculator):
         '{"name": "weather", "parameters": {"city": "京都"}}',
         '<|python_tag|>{"name": "weather", "parameters": {"city": "京都"}}',
         '[TOOL_CALLS] [{"name": "weather", "arguments": {"city": "京都"}}]',
+        '<tool_use>{"name": "weather", "arguments": {"city": "京都"}}</tool_use>',
+        '<invoke name="weather"><parameter name="city">京都</parameter></invoke>',
+        '<|tool_call_start|>[weather(city="京都")]<|tool_call_end|>',
+        '<|START_ACTION|>[{"tool_name": "weather", "parameters": {"city": "京都"}}]<|END_ACTION|>',
+        '✿FUNCTION✿: weather\n✿ARGS✿: {"city": "京都"}',
+        'functools[{"name": "weather", "arguments": {"city": "京都"}}]',
+        '[Calling tool: weather({"city": "京都"})]',
     ],
 )
 def test_a_call_that_a_server_left_in_the_words_is_a_call_where_stock_answers_it(words):
@@ -471,6 +478,38 @@ def test_a_call_in_the_words_that_cannot_be_read_is_asked_for_again():
 
     with pytest.raises(OutputParserException, match="a tool call stands in its words"):
         agent.plan([], input="?")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "<｜tool▁calls▁begin｜>",
+        "<tool_call>weather of Kyoto</tool_call>",
+        '<invoke name="weather"><parameter name="city">京',
+    ],
+)
+def test_tags_of_a_call_without_a_call_are_not_handed_to_the_user(words):
+    """Tags that no user writes stand for a call, even where nothing in them can be read."""
+    agent, _ = agent_of([words], [weather])
+
+    with pytest.raises(OutputParserException, match="a tool call stands in its words"):
+        agent.plan([], input="?")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The functools module caches calls; functools[0] is no such thing.",
+        "Our <tool> is a hammer, and <answer> marks an answer.",
+        "Please call: 0123",
+        "<answer>It is sunny.</answer>",
+    ],
+)
+def test_an_answer_that_only_speaks_of_tags_is_the_answer(words):
+    """Words that merely look like the beginning of a call are the user's."""
+    agent, _ = agent_of([words], [weather])
+
+    assert agent.plan([], input="?").return_values == {"output": words}
 
 
 def test_several_and_no_arguments(calculator):
