@@ -8,6 +8,8 @@ from functools import cached_property
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from langchain_core.messages import BaseMessage
+
 from langchain_custom_agents.dialects.form import Form
 from langchain_custom_agents.dialects.lenient_json import is_plain, to_json
 from langchain_custom_agents.dialects.moves import (
@@ -98,18 +100,21 @@ class Dialect(ABC):
         """What counts as form in a text."""
         return Form((self.cue, self.observation), self.observation, common=False)
 
-    def read(self, text: str, tools: Tools = ()) -> Reading:
+    def read(self, text: str | BaseMessage, tools: Tools = ()) -> Reading:
         """Read a model's words.
 
         The exact written form is tried first; only if the words are not in it are they
         repaired, and every repair is named in the reading.
 
         Args:
-            text: The words, going on from the cue or repeating it.
+            text: The words, going on from the cue or repeating it; of a message its text is read.
             tools: The tools there are, for their names and their arguments.
 
         Returns:
             The reading. Words that cannot be read with certainty give a `Misreading`.
+
+        Raises:
+            TypeError: If the words are no text and no message.
         """
         words, toolbox = tidy(_plainly(text)), Toolbox.of(tools)
         head, cut = self.cut(words)
@@ -301,8 +306,11 @@ class Dialect(ABC):
 _UNSEEN = "\ufeff\u200b\u2060\u200e\u200f"
 
 
-def _plainly(text: str) -> str:
+def _plainly(text: str | BaseMessage) -> str:
     """Return words without unseen marks before them, and without an indentation of all lines."""
+    if not isinstance(text, str):
+        # `tidy` says what is wrong with anything else.
+        return _plainly(str(text.text)) if isinstance(text, BaseMessage) else tidy(text)
     text = text.lstrip(_UNSEEN)
     if not text[:1].isspace():
         return text

@@ -11,7 +11,7 @@ from langchain_custom_agents.dialects.brackets import (
     unescape_brackets,
 )
 from langchain_custom_agents.dialects.labelled import LabelledDialect
-from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, Move, tidy
+from langchain_custom_agents.dialects.moves import Action, Answer, Move, tidy
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,7 @@ class Bracketed(LabelledDialect):
         super().__post_init__()
         self._checked_name(tidy(self.finish))
 
-    def write(self, thought: str, move: Move) -> str:
-        """Write one step; see `Dialect.write`."""
-        if isinstance(move, Misreading):
-            return self._write_thought(move.heard)
-        lead = self._write_thought(thought)
+    def _write_move(self, move: Action | Answer) -> str:
         if isinstance(move, Answer):
             name, given = self.finish, write_input(self, move.text)
         else:
@@ -58,7 +54,7 @@ class Bracketed(LabelledDialect):
             if name.casefold() == self.finish.casefold():
                 msg = f"A tool cannot be named {name!r}: in this dialect that means the answer."
                 raise ValueError(msg)
-        return f"{lead}\n{self.action} {name}[{escape_brackets(given)}]"
+        return f"{self.action} {name}[{escape_brackets(given)}]"
 
     def match(self, text: str) -> tuple[str, Move] | None:
         """Read text in the exact written form; see `Dialect.match`."""

@@ -40,11 +40,8 @@ class JsonBlob(LabelledDialect):
 
     finish: str = "Final Answer"
 
-    def write(self, thought: str, move: Move) -> str:
-        """Write one step; see `Dialect.write`."""
-        if isinstance(move, Misreading):
-            return self._write_thought(move.heard)
-        return f"{self._write_thought(thought)}\n{self.action}\n```json\n{self._blob(move)}\n```"
+    def _write_move(self, move: Action | Answer) -> str:
+        return f"{self.action}\n```json\n{self._blob(move)}\n```"
 
     def _blob(self, move: Action | Answer) -> str:
         if isinstance(move, Answer):

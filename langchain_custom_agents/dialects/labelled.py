@@ -1,6 +1,7 @@
 """Steps under labels: Thought, Action, Action Input, Observation, Final Answer."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,6 +55,7 @@ class LabelledDialect(Dialect):
         phrases: The plain words around the form; in the labels' language if not given.
 
     Raises:
+        TypeError: If a label is no text.
         ValueError: If a label is empty, holds a line break, or is given twice.
     """
 
@@ -66,7 +68,7 @@ class LabelledDialect(Dialect):
     def __post_init__(self) -> None:
         seen: dict[str, str] = {}
         for name, label in self.labels.items():
-            word = tidy(label).rstrip(":：").rstrip()
+            word = tidy(label, name).rstrip(":：").rstrip()
             if not word or "\n" in label or "\r" in label:
                 msg = f"The label {name!r} of a dialect must be one word or more on one line."
                 raise ValueError(msg)
@@ -135,10 +137,23 @@ class LabelledDialect(Dialect):
         """Return the same form with other plain words around it."""
         return replace(self, phrases=phrases)
 
+    def write(self, thought: str, move: Move) -> str:
+        """Write one step; see `Dialect.write`."""
+        if isinstance(move, Misreading):
+            return self._write_thought(move.heard)
+        if not isinstance(move, Action | Answer):
+            msg = f"`move` is {move!r}; give an Action, an Answer or a Misreading."
+            raise TypeError(msg)
+        return f"{self._write_thought(thought)}\n{self._write_move(move)}"
+
     # The parts of a step.
 
+    @abstractmethod
+    def _write_move(self, move: Action | Answer) -> str:
+        """Write what stands under the thought of a step."""
+
     def _write_thought(self, thought: str) -> str:
-        content = escape_fences(tidy(thought))
+        content = escape_fences(tidy(thought, "thought"))
         # What comes after such a thought would be taken as the example.
         mark = "\\" if introduces_example(content.rstrip("\\")) else ""
         escaped = self.escape(content + mark)
@@ -264,19 +279,15 @@ class Labelled(LabelledDialect):
             "final_answer": self.final_answer,
         }
 
-    def write(self, thought: str, move: Move) -> str:
-        """Write one step; see `Dialect.write`."""
-        if isinstance(move, Misreading):
-            return self._write_thought(move.heard)
-        lead = self._write_thought(thought)
+    def _write_move(self, move: Action | Answer) -> str:
         if isinstance(move, Answer):
-            return f"{lead}\n{self._write_answer(self.final_answer, move.text)}"
+            return self._write_answer(self.final_answer, move.text)
         name = self._checked_name(move.tool)
         if self._is_answer(name):
             msg = f"A tool cannot be named {name!r}: in this dialect that means the answer."
             raise ValueError(msg)
         given = self._write_input(self.action_input, move.input)
-        return f"{lead}\n{self.action} {name}\n{given}"
+        return f"{self.action} {name}\n{given}"
 
     def match(self, text: str) -> tuple[str, Move] | None:
         """Read text in the exact written form; see `Dialect.match`."""

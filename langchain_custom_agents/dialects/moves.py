@@ -4,16 +4,26 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 
-def tidy(text: str) -> str:
+def tidy(text: str, name: str = "text") -> str:
     r"""Return text with Unix line ends and no white space around it.
 
     Moves hold their text in this form, so that what is written compares equal to what is
     read back.
 
+    Args:
+        text: The text.
+        name: What it is called where it is none.
+
+    Raises:
+        TypeError: If it is no text.
+
     Example:
         >>> tidy("  one\r\ntwo \n")
         'one\ntwo'
     """
+    if not isinstance(text, str):
+        msg = f"`{name}` is {text!r}; give a text."
+        raise TypeError(msg)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.strip()
@@ -27,6 +37,9 @@ class Action:
         tool: The tool's name.
         input: One text, or several named arguments as a JSON object.
 
+    Raises:
+        TypeError: If the tool is no text, or the input is neither a text nor a dict.
+
     Example:
         >>> Action("Search", "  Hiroko ")
         Action(tool='Search', input='Hiroko')
@@ -36,9 +49,12 @@ class Action:
     input: str | dict[str, Any] = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tool", tidy(self.tool))
+        object.__setattr__(self, "tool", tidy(self.tool, "Action.tool"))
         if isinstance(self.input, str):
             object.__setattr__(self, "input", tidy(self.input))
+        elif not isinstance(self.input, dict):
+            msg = f"`Action.input` is {self.input!r}; give a text, or a dict of arguments."
+            raise TypeError(msg)
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,9 @@ class Answer:
     Args:
         text: What the user is told.
 
+    Raises:
+        TypeError: If it is no text.
+
     Example:
         >>> Answer("Takuma is a teacher.").text
         'Takuma is a teacher.'
@@ -56,7 +75,7 @@ class Answer:
     text: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", tidy(self.text))
+        object.__setattr__(self, "text", tidy(self.text, "Answer.text"))
 
 
 @dataclass(frozen=True)
@@ -77,7 +96,7 @@ class Misreading:
     reason: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "heard", tidy(self.heard))
+        object.__setattr__(self, "heard", tidy(self.heard, "Misreading.heard"))
 
 
 @dataclass(frozen=True)
@@ -132,4 +151,4 @@ class Reading:
     repairs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "thought", tidy(self.thought))
+        object.__setattr__(self, "thought", tidy(self.thought, "Reading.thought"))

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from langchain_custom_agents.dialects.labelled import LabelledDialect
-from langchain_custom_agents.dialects.moves import Action, Answer, Misreading, Move
+from langchain_custom_agents.dialects.moves import Action, Answer, Move
 
 
 @dataclass(frozen=True)
@@ -46,19 +46,15 @@ class SelfAsk(LabelledDialect):
         """The labels by the names of their fields."""
         return {**super().labels, "final_answer": self.final_answer}
 
-    def write(self, thought: str, move: Move) -> str:
-        """Write one step; see `Dialect.write`."""
-        if isinstance(move, Misreading):
-            return self._write_thought(move.heard)
-        lead = self._write_thought(thought)
+    def _write_move(self, move: Action | Answer) -> str:
         if isinstance(move, Answer):
-            return f"{lead}\n{self._write_answer(self.final_answer, move.text)}"
+            return self._write_answer(self.final_answer, move.text)
         if move.tool != self.only_tool:
             msg = (
                 f"This form names no tools: the tool must be {self.only_tool!r}, not {move.tool!r}."
             )
             raise ValueError(msg)
-        return f"{lead}\n{self._write_input(self.action, move.input)}"
+        return self._write_input(self.action, move.input)
 
     def match(self, text: str) -> tuple[str, Move] | None:
         """Read text in the exact written form; see `Dialect.match`."""

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, Tool
 
 from langchain_custom_agents.dialects import (
@@ -315,6 +316,48 @@ def test_an_announcement_of_the_answer_is_not_the_answer():
     for said in ("I now know the final answer.", "Thought: I now can give a great answer"):
         assert not isinstance(ENGLISH.read(said).move, Answer | Prose)
     assert isinstance(ENGLISH.read("I now know the final answer is 42.").move, Prose)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: ENGLISH.read(None), "`text` is None; give a text."),
+        (lambda: ENGLISH.read(b"Thought:"), "`text` is b'Thought:'; give a text."),
+        (lambda: Answer(None), "`Answer.text` is None; give a text."),
+        (lambda: Action(None, "x"), "`Action.tool` is None; give a text."),
+        (lambda: Action("S", None), "`Action.input` is None; give a text, or a dict of arguments."),
+        (lambda: Misreading(None, "x"), "`Misreading.heard` is None; give a text."),
+        (lambda: Labelled(thought=3), "`thought` is 3; give a text."),
+        (lambda: ENGLISH.write(None, Answer("x")), "`thought` is None; give a text."),
+        *(
+            (
+                lambda dialect=dialect: dialect.write("t", None),
+                "`move` is None; give an Action, an Answer or a Misreading.",
+            )
+            for dialect in DIALECTS
+        ),
+    ],
+)
+def test_what_is_no_text_and_no_move_is_refused_in_a_sentence(wrong, said):
+    """A value of a wrong type is named with what belongs in its place."""
+    with pytest.raises(TypeError, match=re.escape(said)):
+        wrong()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=repr)
+def test_a_tool_without_a_name_cannot_be_written(dialect):
+    """What a model attempted may lack a name, but no step is written with such a tool."""
+    with pytest.raises(ValueError, match="tool"):
+        dialect.write("t", Action("", "x"))
+
+
+def test_of_a_message_its_text_is_read():
+    """A chat model's message is read as its words, whether they are one text or blocks of it."""
+    said = "Thought: hm\nAction: Search\nAction Input: Aso"
+    blocks = [{"type": "text", "text": said}]
+
+    assert ENGLISH.read(AIMessage(said)) == ENGLISH.read(said)
+    assert ENGLISH.read(AIMessage(blocks)) == ENGLISH.read(said)
 
 
 @pytest.mark.parametrize("mark", ["\ufeff", "\u200b"])
