@@ -47,6 +47,7 @@ class Bracketed(LabelledDialect):
         self._checked_name(tidy(self.finish))
 
     def _write_move(self, move: Action | Answer) -> str:
+        data = isinstance(move, Action) and isinstance(move.input, dict)
         if isinstance(move, Answer):
             name, given = self.finish, write_input(self, move.text)
         else:
@@ -54,7 +55,7 @@ class Bracketed(LabelledDialect):
             if name.casefold() == self.finish.casefold():
                 msg = f"A tool cannot be named {name!r}: in this dialect that means the answer."
                 raise ValueError(msg)
-        return f"{self.action} {name}[{escape_brackets(given)}]"
+        return f"{self.action} {name}[{escape_brackets(given, is_json=data)}]"
 
     def match(self, text: str) -> tuple[str, Move] | None:
         """Read text in the exact written form; see `Dialect.match`."""

@@ -223,3 +223,23 @@ def test_an_answer_of_escapes_alone_is_one_unless_they_are_blank(text, admitted)
 
     assert held.admits(step) is admitted
     assert isinstance(JsonBlob().read(step).move, Answer) is admitted
+
+
+@pytest.mark.parametrize(
+    "value", [[{"][": None}], ["]["], [[1], "]a["], ["[a]", "x[0]"], "][", {"[": ["]"]}]
+)
+def test_brackets_in_the_texts_of_data_do_not_pair_up_with_those_outside(value):
+    """What is written in brackets is admitted and read, however the brackets of its texts lie."""
+    tool = next(schema for schema in TOOL_SCHEMAS if schema["name"] == "anything")
+    action = Action("anything", {"value": value})
+    written = Bracketed().write("I look.", action)
+
+    assert Bracketed().read(written, [tool]).move == action
+    assert held_to_anything().admits(written.removeprefix("Thought:"))
+
+
+@lru_cache(maxsize=1)
+def held_to_anything():
+    """Return the grammar of brackets with the tool that takes any value."""
+    tool = next(schema for schema in TOOL_SCHEMAS if schema["name"] == "anything")
+    return GBNF(Bracketed().grammar([tool], "gbnf"))
