@@ -261,7 +261,7 @@ class DialectLaws:
     def _admitted_is_read(self, engine: "_Engine", tools: Any, data: st.DataObject) -> None:
         import jsonschema
 
-        said = _walk(engine, data.draw(st.integers(0)))
+        said = _walk(engine, self._ways_out(tools[0]["name"]), data.draw(st.integers(0)))
         reading = self.dialect.read(said, tools)
 
         assert reading.repairs == ()
@@ -284,6 +284,11 @@ class DialectLaws:
 
     def _named(self, tool: dict[str, Any]) -> dict[str, Any]:
         return {**tool, "name": self.dialect.only_tool or tool["name"]}
+
+    def _ways_out(self, name: str) -> list[str]:
+        """Return what leads from a thought to a move, in the words of this dialect."""
+        written = [self.dialect.write("", move) for move in (Action(name, "x"), Answer("x"))]
+        return [step.removeprefix(self.dialect.cue).rpartition("x")[0] for step in written]
 
     def _sets_of_tools(self) -> list[list[dict[str, Any]]]:
         """Return all tools at once, or some one by one if the form knows only one."""
@@ -358,13 +363,6 @@ def values_of(schema: Any, definitions: Any) -> st.SearchStrategy[Any]:
             more = schema.get("additionalProperties", {})
             return st.dictionaries(_TEXT, values_of(more, definitions), max_size=3)
     return _json(infinite=False)
-
-
-# What leads from a thought to a move, in the dialects that are tested here.
-_LABELS = (
-    "Action:", "Final Answer:", "行動:", "最終回答:", "行动:", "最终答案:", "AI:", "Follow up:",
-    "So the final answer is:", "Handlung:", "Antwort:",
-)  # fmt: skip
 
 
 class _Engine(Protocol):
@@ -503,11 +501,10 @@ def _gbnf(dialect: Dialect, tools: list[dict[str, Any]]) -> _Engine:
     return _InGBNF(_grammar(dialect, tools, "gbnf"))
 
 
-def _walk(engine: _Engine, seed: int) -> str:
+def _walk(engine: _Engine, ways_out: list[str], seed: int) -> str:
     """Take random steps through the grammar to its end, trying what breaks written forms."""
     chance, said = random.Random(seed), bytearray()  # noqa: S311
-    ways_out = ["\nAction: ", "\nFinal Answer: ", "Action: ", "]", '"', "}", "\n"]
-    ways_out += [f"\n{label}{space}" for label in _LABELS for space in (" ", "")]
+    ways_out = [*ways_out, "]", '"', "}", "\n"]
     pieces = [*ways_out, *_HOSTILE]
     while len(said) < 4000:
         step = engine.any(chance)

@@ -156,6 +156,13 @@ class Texts:
         label, heading = self._label
         return seq(label, LINE), heading
 
+    @property
+    def _fenced_labels(self) -> tuple[Node, Node]:
+        """A fence whose one backslash is a label's, behind it: taken off, it leaves it open."""
+        lead = seq(many(one_of(" \t")), "\\", either("```", "~~~"))
+        label, heading = self._labels
+        return seq(lead, label), seq(lead, heading)
+
     def _last(self, *bad: Node, lead: Node = _EMPTY) -> Node:
         """Return the last line of a thought, which introduces no example.
 
@@ -189,6 +196,7 @@ class Texts:
         lines = either(_rows(either(plain, block)), _rows(either(plain, escaped)))
         label, heading = self._label
         quoted, quoted_heading = self._quoted
+        fenced, fenced_heading = self._fenced_labels
         return Except(
             lines,
             (
@@ -198,6 +206,8 @@ class Texts:
                 seq(every, "\r", every),
                 seq(before, label, every),
                 seq(before, heading, maybe(seq("\n", every))),
+                seq(before, fenced, maybe(seq("\n", every))),
+                seq(before, fenced_heading, maybe(seq("\n", every))),
                 seq(maybe(seq(every, none_of("\\"))), self.tokens, every),
                 seq(every, "\n", self.partial),
                 seq(every, self._example, LINE, self._introducing),
@@ -233,10 +243,11 @@ class Texts:
         fenced = thoughts(
             block(at_once, opened), block(opened, opened), block(opened, closed), whole
         )
-        some = seq(many(one_of("\\"), 1), marks)
-        slashed_last, slashed_only = self._last(lead=seq(lead, some)), self._last(lead=some)
-        slashed_first = self.line(base=seq(some, LINE))
-        slashed = thoughts(slashed_first, self.line(base=escaped), slashed_last, slashed_only)
+        some, bad = seq(many(one_of("\\"), 1), marks), self._fenced_labels
+        slashed_last = self._last(*bad, lead=seq(lead, some))
+        slashed_only = self._last(*bad, lead=some)
+        slashed_first = self.line(*bad, base=seq(some, LINE))
+        slashed = thoughts(slashed_first, self.line(*bad, base=escaped), slashed_last, slashed_only)
         return either(fenced, slashed)
 
 
