@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import uuid4
 
 import pytest
@@ -11,6 +11,7 @@ from langchain_core.tools import InjectedToolCallId, Tool, tool
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
+from pydantic import BaseModel
 
 from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.react import ReActAgent
@@ -342,8 +343,14 @@ def test_a_store_that_is_not_there_is_missed_when_the_executor_is_made():
 def test_a_tool_may_go_without_a_store():
     """A tool whose store has a default runs without one."""
 
-    @tool
-    def note(query: str, store: Annotated[BaseStore | None, InjectedStore()] = None) -> str:
+    class Arguments(BaseModel):
+        """What a note takes. (Python 3.10 hides the mark of a function's argument that is None.)"""
+
+        query: str
+        store: Annotated[Any, InjectedStore()] = None
+
+    @tool(args_schema=Arguments)
+    def note(query: str, store: Any = None) -> str:
         """Note something."""
         return f"{query} with {store}"
 
