@@ -903,9 +903,6 @@ def _without_end(content: str, before: str) -> str:
     return content[: len(content) - len(found[0])]
 
 
-_QUOTATION_MARK = re.compile(r"^[^\S\n]{0,8}>[ \t]?", re.MULTILINE)
-
-
 def _unquoted(body: str) -> str | None:
     """Return a text whose lines are all in block quotation without its marks."""
     if not body.lstrip().startswith(">") or _NOT_QUOTED.search(body):

@@ -69,10 +69,14 @@ def given_ids(ids: Iterable[str]) -> list[str]:
         raise ValueError(msg)  # noqa: TRY004
     made = list(dict.fromkeys(ids))
     for id_ in made:
-        if not isinstance(id_, str):
-            msg = f"ids must be strings; {id_!r} is a {type(id_).__name__}."
-            raise ValueError(msg)  # noqa: TRY004
+        _check_id(id_)
     return made
+
+
+def _check_id(id_: Any) -> None:
+    if not isinstance(id_, str):
+        msg = f"ids must be strings; {id_!r} is a {type(id_).__name__}."
+        raise ValueError(msg)  # noqa: TRY004
 
 
 def checked_documents(documents: Iterable[Document]) -> list[Document]:
@@ -124,9 +128,8 @@ def checked_ids(ids: Sequence[str | None] | None, count: int) -> list[str]:
     made: list[str] = []
     seen: set[str] = set()
     for id_ in ids:
-        if id_ is not None and not isinstance(id_, str):
-            msg = f"ids must be strings; {id_!r} is a {type(id_).__name__}."
-            raise ValueError(msg)
+        if id_ is not None:
+            _check_id(id_)
         if id_ == "":
             msg = "ids holds an empty string; give None for an id that is made up."
             raise ValueError(msg)

@@ -389,6 +389,13 @@ def test_a_call_in_block_quotation_is_read_without_its_marks():
     assert ENGLISH.read(said, [SUM]).move == Action("add", {"a": 1, "b": 2})
 
 
+def test_a_block_quotation_may_be_indented():
+    """A reply whose lines are all quoted is read, however far in the marks stand."""
+    said = f"> Thought: I look\n{' ' * 12}> Action: Search\n{' ' * 12}> Action Input: Takuma"
+
+    assert ENGLISH.read(said).move == Action("Search", "Takuma")
+
+
 @pytest.mark.parametrize(
     "call",
     [
