@@ -14,7 +14,7 @@ is nearly a label; it is escaped as well, so that a grammar can keep clear of it
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -307,14 +307,19 @@ def plain_word(label: str) -> str:
     return "".join(mark for mark in word if mark.isalpha())
 
 
-def escape_fences(content: str) -> str:
+def escape_fences(content: str, escape: Callable[[str], str]) -> str:
     """Escape the fences of a text that opens one and does not close it.
 
     What stands inside a fence is a quotation. A fence left open in one part of a step would
     reach into the next.
+
+    Args:
+        content: The text.
+        escape: What will be done to it afterwards. A fence with a label behind it is escaped by
+            that; then the others are escaped as well, so that a grammar can tell what pairs up.
     """
     fences = len(_FENCE_LINE.findall(content))
-    if fences % 2 == 0 and not _FENCE_ESCAPED.search(content):
+    if fences == 0 or (fences % 2 == 0 and not _FENCE_ESCAPED.search(escape(content))):
         return content
     return _FENCE_LINE.sub(r"\1\\", content)
 

@@ -153,7 +153,7 @@ class LabelledDialect(Dialect):
         """Write what stands under the thought of a step."""
 
     def _write_thought(self, thought: str) -> str:
-        content = escape_fences(tidy(thought, "thought"))
+        content = escape_fences(tidy(thought, "thought"), self.escape)
         # What comes after such a thought would be taken as the example.
         mark = "\\" if introduces_example(content.rstrip("\\")) else ""
         escaped = self.escape(content + mark)

@@ -124,9 +124,10 @@ def test_whatever_a_model_says_it_is_the_beginning_of_the_answer_or_nothing(
 @given(answer=PLAIN)
 def test_plain_answers_come_letter_by_letter(dialect: Dialect, answer: str) -> None:
     """All of a plain answer but what might still become a label is there when it is said."""
-    if any(not line.strip() or line[:1] in "AO" or ":" in line for line in answer.split("\n")):
-        return
     move = Answer(answer)
+    lines = move.text.split("\n")
+    if any(not line.strip() or line[:1] in "AO" or ":" in line for line in lines):
+        return
     if not re.match(r"\w", move.text):
         return
     written = dialect.write("I know", move)

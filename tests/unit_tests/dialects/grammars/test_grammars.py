@@ -243,3 +243,13 @@ def held_to_anything():
     """Return the grammar of brackets with the tool that takes any value."""
     tool = next(schema for schema in TOOL_SCHEMAS if schema["name"] == "anything")
     return GBNF(Bracketed().grammar([tool], "gbnf"))
+
+
+@pytest.mark.parametrize("thought", ["```Thought:\n```", "a\n~~~Action: x\n~~~", "```py\nx\n```"])
+def test_a_fence_with_a_label_behind_it_is_admitted_as_it_is_written(thought):
+    """Where a label's escape stands before a fence, the other fence is escaped with it."""
+    tool = next(schema for schema in TOOL_SCHEMAS if schema["name"] == "anything")
+    written = Bracketed().write(thought, Action("anything", {"value": 1}))
+
+    assert Bracketed().read(written, [tool]).thought == thought
+    assert held_to_anything().admits(written.removeprefix("Thought:"))
