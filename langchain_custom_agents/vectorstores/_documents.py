@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
+from pydantic import BaseModel
 
 from langchain_custom_agents.vectorstores._filters import Filter, condition
 from langchain_custom_agents.vectorstores._hybrid import query_words, terms
@@ -52,33 +53,38 @@ class State(NamedTuple):
 
 
 _BLANK = dict(Document(id="", page_content="", metadata={}).__dict__)
-_set = object.__setattr__
+_new, _set = Document.__new__, object.__setattr__
+_set_fields, _set_extra, _set_private = (
+    BaseModel.__dict__[f"__pydantic_{name}__"].__set__ for name in ("fields_set", "extra", "private")
+)
 
 
 class Held:
     """One document as it is kept; whoever asks gets a copy of their own."""
 
-    __slots__ = ("_flat", "id", "metadata", "text")
+    __slots__ = ("_flat", "_whole", "id", "metadata", "text")
 
     def __init__(self, id_: str, text: str, metadata: str) -> None:
         self.id, self.text, self.metadata = id_, text, metadata
+        self._whole = {**_BLANK, "id": id_, "page_content": text}
         self._flat: dict[str, Any] | None = None
 
     def document(self) -> Document:
         """Return the document; changing it changes nothing here."""
+        parts = self._whole.copy()
         if self._flat is not None:
-            metadata = self._flat.copy()
+            parts["metadata"] = self._flat.copy()
         else:
-            metadata = json.loads(self.metadata)
+            parts["metadata"] = metadata = json.loads(self.metadata)
             if not any(isinstance(value, list | dict) for value in metadata.values()):
                 self._flat = metadata.copy()
         # What `copy` does to a pydantic object, and no more: checking again what was checked, and
         # looking at a kept object's parts, would take longer than the rest of a small search.
-        made = Document.__new__(Document)
-        made.__dict__.update(_BLANK, id=self.id, page_content=self.text, metadata=metadata)
-        _set(made, "__pydantic_fields_set__", {"id", "page_content", "metadata"})
-        _set(made, "__pydantic_extra__", None)
-        _set(made, "__pydantic_private__", None)
+        made = _new(Document)
+        _set(made, "__dict__", parts)
+        _set_fields(made, {"id", "page_content", "metadata"})
+        _set_extra(made, None)
+        _set_private(made, None)
         return made
 
 

@@ -172,7 +172,9 @@ class Snapshot:
     metric: Metric
     vectors: Floats
     alive: npt.NDArray[np.bool_]
-    dead: int
+    dead: Rows
+    """The rows of documents that were deleted or replaced: the others of `alive`."""
+
     codes: Codes | None = None
     seen: dict[int, Held] = field(default_factory=dict)
     """Documents that were read: reading them again would cost more than a small search."""
@@ -192,7 +194,7 @@ class Snapshot:
             count: How many; fewer come back only when fewer exist.
             allowed: The rows a filter leaves (ascending), or None for all.
         """
-        usable = len(self.vectors) - self.dead if allowed is None else len(allowed)
+        usable = len(self.vectors) - len(self.dead) if allowed is None else len(allowed)
         count = min(count, usable)
         if count <= 0:
             return {}
@@ -203,8 +205,8 @@ class Snapshot:
         if allowed is not None:
             return _best(allowed, self.scores(query, allowed), count)
         scores = scored(self.vectors, query, self.metric)
-        if self.dead:
-            scores[~self.alive] = -np.inf
+        if len(self.dead):
+            scores[self.dead] = -np.inf
         return _best(None, scores, count)
 
     def _by_code(
@@ -293,16 +295,15 @@ class VectorIndex:
 
     def _advanced(self, old: Snapshot | None, state: State, dead_since: Any) -> Snapshot:
         if old is not None and old.state.generation == state.generation:
-            gone: Sequence[int] = dead_since(old.state.commits)
+            gone = np.array(dead_since(old.state.commits), np.int64)
             alive = np.ones(state.rows, bool)
             alive[: len(old.alive)] = old.alive
-            codes, seen, dead = old.codes, old.seen, old.dead
+            codes, seen, dead = old.codes, old.seen, np.concatenate([old.dead, gone])
         else:
-            gone = dead_since(-1)
+            dead = gone = np.array(dead_since(-1), np.int64)
             alive = np.ones(state.rows, bool)
-            codes, seen, dead = None, {}, 0
-        alive[list(gone)] = False
-        dead += len(gone)
+            codes, seen = None, {}
+        alive[gone] = False
         vectors = self._file(state.generation).view(state.rows)
         if self._wants_codes(state.rows):
             codes = self._codes(codes, state, vectors)

@@ -379,7 +379,7 @@ class FAISSStore(VectorStore):
         with self._documents.writing() as connection:
             state = self._documents.state(connection)
             snapshot = self._snapshot(connection, state)
-            if snapshot is None or not snapshot.dead:
+            if snapshot is None or not len(snapshot.dead):
                 return 0
             rows = np.flatnonzero(snapshot.alive)
             cast("VectorIndex", self._index).rewrite(snapshot, rows)
@@ -387,7 +387,7 @@ class FAISSStore(VectorStore):
             self._documents.committed(connection)
         self._published()
         self._tidy()
-        return snapshot.dead
+        return len(snapshot.dead)
 
     def _write(self, batch: "_Batch", vectors: Any) -> None:
         with self._documents.writing() as connection:
@@ -415,7 +415,7 @@ class FAISSStore(VectorStore):
             snapshot = self._snapshot(connection, state)
         if snapshot is None:
             return
-        if snapshot.dead > max(4_096, len(snapshot.vectors) // 2):
+        if len(snapshot.dead) > max(4_096, len(snapshot.vectors) // 2):
             self.compact()
         elif snapshot.unsaved() >= max(SAVE, len(snapshot.vectors) // 8):
             self._save_codes()
@@ -776,7 +776,7 @@ class FAISSStore(VectorStore):
         """Search one commit of the store, whatever is written meanwhile."""
         newest = self._index.newest if self._index is not None else None
         scores: dict[int, float] | None = None
-        held: Sequence[Held | None] = [None]
+        held: list[Held] | None = None
         if (
             newest is not None
             and vector is not None
@@ -787,8 +787,9 @@ class FAISSStore(VectorStore):
             allowed = newest.matched.get(_written(asked.filter)) if asked.filter else None
             if allowed is not None or not asked.filter:
                 scores = newest.nearest(vector, asked.k, allowed)
-                held = [newest.seen.get(row) for row in scores]
-        if scores is None or None in held:
+                seen = [newest.seen.get(row) for row in scores]
+                held = cast("list[Held]", seen) if all(seen) else None
+        if scores is None or held is None:
             self._documents.prepare(asked.filter)
             with self._documents.reading() as connection:
                 snapshot = self._snapshot(connection, self._documents.state(connection))
@@ -798,11 +799,15 @@ class FAISSStore(VectorStore):
                     scores = self._scores(connection, snapshot, asked, query, vector)
                 held = self._held(connection, snapshot, list(scores))
                 self._documents.looked(connection, snapshot.state)
+        pairs = zip(held, scores.values(), strict=True)
         least = asked.score_threshold
+        if least is None:
+            return [(found.document(), score) for found, score in pairs]
+        kind = asked.search_type
         return [
             (found.document(), score)
-            for found, score in zip(held, scores.values(), strict=True)
-            if found and (least is None or self._relevance(asked.search_type, score) >= least)
+            for found, score in pairs
+            if self._relevance(kind, score) >= least
         ]
 
     def _scores(
