@@ -2,20 +2,22 @@
 
 import os
 import re
+import unicodedata
+from collections import Counter
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from langchain_core.documents import Document
 
+from langchain_custom_agents._headings import markdown_heading
 from langchain_custom_agents.docstores.text import TextDocstore, fold
 
 __all__ = ("FolderDocstore",)
 
 _SUFFIXES = (".txt", ".md", ".rst")
 
-_MARKDOWN_HEADING = re.compile(r"\A#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*(?:\n|\Z)")
 _UNDERLINED_HEADING = re.compile(
-    r"\A(?:([^\w\s])\1{2,}[ \t]*\n)?[ \t]*(\S.*?)[ \t]*\n([=\-~^\"'`*+#])\3{2,}[ \t]*(?:\n|\Z)"
+    r"\A(?:([^\w\s])\1{2,}[ \t]*\n)?[ \t]*(\S.*)\n([=\-~^\"'`*+#])\3{2,}[ \t]*(?:\n|\Z)"
 )
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
 _LINKS = re.compile(
@@ -66,7 +68,9 @@ class FolderDocstore(TextDocstore):
                     f"A path of FolderDocstore is {type(path).__name__}; give each as an argument."
                 )
                 raise TypeError(msg)
-        files = {path: root for given in paths for path, root in _files(Path(given))}
+        found = [file for given in paths for file in _files(Path(given))]
+        # A file that is reached in two ways is one page; a link to it is a page of its own.
+        files = dict({os.path.normpath(file[0].absolute()): file for file in found}.values())
         texts = {path: _read(path) for path in files}
         named = {path: titled(path, text) for path, text in texts.items() if text.strip()}
         if not named:
@@ -139,20 +143,36 @@ def titled(path: Path, text: str) -> tuple[str, str]:
     if path.suffix.lower() == ".md":
         body = _FRONT_MATTER.sub("", body, count=1)
     body = body.strip()
-    for heading, group in ((_MARKDOWN_HEADING, 1), (_UNDERLINED_HEADING, 2)):
-        if path.suffix.lower() != ".txt" and (match := heading.match(body)):
-            return match[group], body[match.end() :].strip() or match[group]
+    if path.suffix.lower() != ".txt":
+        line, _, rest = body.partition("\n")
+        if heading := markdown_heading(line):
+            return heading[1], rest.strip() or heading[1]
+        if match := _UNDERLINED_HEADING.match(body):
+            name = match[2].rstrip()
+            return name, body[match.end() :].strip() or name
     return path.stem, body or text.strip()
 
 
 def _unique_titles(titles: dict[Path, str], roots: dict[Path, Path]) -> dict[Path, str]:
-    seen: dict[str, int] = {}
-    for title in titles.values():
-        seen[title] = seen.get(title, 0) + 1
-    return {
-        path: title if seen[title] == 1 else f"{title} ({path.relative_to(roots[path]).as_posix()})"
-        for path, title in titles.items()
-    }
+    """Add to a title that several files have what tells them apart: a path, or else a number."""
+    unique = {path: _normal(title) for path, title in titles.items()}
+    numbers = {path: str(number) for number, path in enumerate(titles, 1)}
+    for added in (
+        {path: path.relative_to(root).as_posix() for path, root in roots.items()},
+        {path: path.as_posix() for path in roots},
+        numbers,
+    ):
+        seen = Counter(unique.values())
+        unique = {
+            path: title if seen[title] == 1 else _normal(f"{titles[path]} ({added[path]})")
+            for path, title in unique.items()
+        }
+    return unique
+
+
+def _normal(title: str) -> str:
+    """Write a title as a model would: file names may come in another Unicode form."""
+    return " ".join(unicodedata.normalize("NFC", title).split())
 
 
 def _related(path: Path, body: str, titles: dict[Path, str]) -> list[str]:

@@ -11,6 +11,8 @@ from urllib.parse import unquote
 
 from langchain_core.documents import Document
 
+from langchain_custom_agents._headings import markdown_heading, wiki_heading
+
 __all__ = ("Page", "Passage", "clip", "estimate_tokens", "sentences")
 
 
@@ -68,8 +70,6 @@ def fold(text: str) -> str:
 
 # -- sections and paragraphs ----------------------------------------------------------------------
 
-_WIKI_HEADING = re.compile(r"(={2,6})\s*(\S.*?)\s*\1\s*\Z")
-_MARKDOWN_HEADING = re.compile(r"#{1,6}\s+(\S.*?)\s*#*\s*\Z")
 _UNDERLINE = re.compile(r"([=\-~^\"'`*+#])\1{2,}\s*\Z")
 _ITEM = re.compile(r"\s*(?:[-*+•·|]|\d{1,3}[.)])\s")
 
@@ -86,10 +86,10 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
 def _heading(line: str, following: str) -> str:
     """Read the heading in a line: wiki, Markdown or underlined; "" where there is none."""
     line = line.strip()
-    if match := _WIKI_HEADING.match(line):
-        return match[2]
-    if match := _MARKDOWN_HEADING.match(line):
-        return match[1]
+    if (heading := wiki_heading(line)) and heading[0] > 1:  # one sign is arithmetic
+        return heading[1]
+    if heading := markdown_heading(line):
+        return heading[1]
     underlined = (
         _UNDERLINE.match(following)
         and line
@@ -136,7 +136,7 @@ _BOUNDARY = re.compile(
     rf"""
     [。！？｡]+[{_CLOSERS}]*\s*                # scripts that need no space after a sentence
   | [।॥۔؟።၊။།៕][{_CLOSERS}]*\s*              # Hindi, Urdu, Arabic, Amharic, Burmese, Tibetan, Khmer
-  | [.!?…]+[{_CLOSERS}]*(?:\[\d+\])*\s+(?=\S)
+  | (?<![.!?…])[.!?…]+[{_CLOSERS}]*(?:\[\d+\])*\s+(?=\S)   # tried once in a row of dots
     """,
     re.VERBOSE,
 )
@@ -156,9 +156,9 @@ def sentences(paragraph: str) -> list[str]:
     found, start = [], 0
     for match in _BOUNDARY.finditer(paragraph):
         if match[0][0] in ".!?…":
-            head = paragraph[start : match.start() + 1]
+            head = paragraph[max(start, match.start() - 11) : match.start() + 1]
             if paragraph[match.end()].islower() or (
-                match[0].rstrip() == "." and _ABBREVIATION.search(head[-12:])
+                match[0].rstrip() == "." and _ABBREVIATION.search(head)
             ):
                 continue
         elif paragraph[match.end() : match.end() + 1] in tuple("とっ"):

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from langchain_custom_agents._headings import markdown_heading, wiki_heading
 from langchain_custom_agents.tools._passages import estimate_tokens, sentences
 
 __all__ = ("Section", "cut")
 
-_MARKDOWN = re.compile(r"(#{1,6})\s+(\S.*?)\s*#*\s*\Z")
-_WIKI = re.compile(r"(={1,6})\s*(\S.*?)\s*\1\s*\Z")
 _UNDERLINE = re.compile(r"([=\-~^\"'`*+#:.])\1{2,}\s*\Z")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 
@@ -72,8 +71,8 @@ def _bodies(lines: list[str]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
 def _heading(line: str, following: str, marks: list[str]) -> tuple[int, str, bool] | None:
     """Return a heading's level, its name, and whether the next line belongs to it."""
     text = line.strip()
-    if match := _MARKDOWN.match(line) or _WIKI.match(text):
-        return len(match[1]), match[2], False
+    if heading := markdown_heading(line) or wiki_heading(line):
+        return *heading, False
     under = _UNDERLINE.match(following)
     if under and text and not _UNDERLINE.match(text) and len(following.strip()) >= len(text):
         if under[1] not in marks:

@@ -129,3 +129,50 @@ def test_no_path_is_refused():
     """A path is needed."""
     with pytest.raises(ValueError, match="at least one path"):
         FolderDocstore()
+
+
+def test_equal_files_of_two_folders_are_told_apart(tmp_path):
+    """Two projects with the same README are one store, and each page can be opened."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "README.md").write_text(f"# Notes\n\nOf {name}.", encoding="utf-8")
+    store = FolderDocstore(tmp_path / "a", tmp_path / "b")
+    title = store.documents[1].metadata["title"]
+
+    assert len(store.documents) == 2
+    assert store.search(title).page_content == "Of b."
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"a.md": "# One  page\n1", "b.md": "# One page\n2"},
+        {"a.md": "# X\n1", "b.md": "# X\n2", "c.md": "# X (a.md)\n3"},
+        {"\u30ac.txt": "composed", "\u30ab\u3099.txt": "decomposed"},
+    ],
+)
+def test_titles_that_become_equal_are_told_apart(tmp_path, texts):
+    """Titles that differ only in spaces, in Unicode form or by an added path are all kept."""
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    titles = {page.metadata["title"] for page in FolderDocstore(tmp_path).documents}
+
+    assert len(titles) == len(texts)
+
+
+def test_a_file_named_twice_is_one_page(tmp_path):
+    """A file that is reached in two ways keeps its plain title."""
+    (tmp_path / "takuma.txt").write_text("A teacher.", encoding="utf-8")
+    store = FolderDocstore(tmp_path, tmp_path / ".." / tmp_path.name / "takuma.txt")
+
+    assert [page.metadata["title"] for page in store.documents] == ["takuma"]
+
+
+def test_signs_that_belong_to_a_name_stay_in_the_title(tmp_path):
+    """The heading "# C#" names the page C#; only signs after a space close a heading."""
+    (tmp_path / "a.md").write_text("# C#\nA language.", encoding="utf-8")
+    (tmp_path / "b.md").write_text("# Notes ##\nClosed.", encoding="utf-8")
+    store = FolderDocstore(tmp_path)
+
+    assert store.search("C#").page_content == "A language."
+    assert store.search("Notes").page_content == "Closed."

@@ -105,3 +105,14 @@ def test_a_megabyte_is_split_without_losing_the_needle():
     text = "\n\n".join("A sentence about hay. " * 50 for _ in range(900)) + "\n\nA needle."
 
     assert len(page(text).passages) == 45_001
+
+
+@pytest.mark.parametrize("text", ["." * 200_000 + "x", "J. " * 50_000, f"# a{' ' * 50_000}b\nx"])
+def test_odd_pages_are_read_in_one_pass(text):
+    """Rows of dots, of initials and of spaces do not make a page slow to read."""
+    assert page(text).passages
+
+
+def test_a_line_of_signs_is_no_heading():
+    """The line under a heading is not a heading of its own."""
+    assert page("Title\n=====\nText.").sections == ["Title"]
