@@ -19,6 +19,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_custom_agents.offline import HashingEmbeddings
 from langchain_custom_agents.tools._fetch import Fetcher, RefusedError, is_public, origin_of
 from langchain_custom_agents.tools._robots import Robots
+from langchain_custom_agents.tools._sections import cut
 from langchain_custom_agents.tools.research import research_tools, with_sources
 from langchain_custom_agents.vectorstores.faiss import FAISSStore
 
@@ -769,6 +770,43 @@ def test_the_pause_of_robots_txt(text, seconds):
 def test_the_rules_of_robots_txt(text, path, allowed):
     """Groups, stars, ends and the longest match are read as RFC 9309 has them."""
     assert Robots(text, "me").allows(path) is allowed
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "allowed"),
+    [
+        ("/\u30c4", "/%E3%83%84", False),
+        ("/%e3%83%84", "/%E3%83%84", False),
+        ("/a%3cd", "/a%3Cd", False),
+        ("/%7Ejoe", "/~joe/x", False),
+        ("/~joe", "/%7Ejoe/x", False),
+        ("/a%2Fb", "/a/b", True),
+        ("/file%2A", "/file*", False),
+        ("/a$b", "/a$bc", False),
+    ],
+)
+def test_a_path_is_the_same_however_it_is_encoded(rule, path, allowed):
+    """A rule in the site's own script is about the path that is asked for (RFC 9309, 2.2.2)."""
+    assert Robots(f"User-agent: *\nDisallow: {rule}", "me").allows(path) is allowed
+
+
+def test_a_name_with_a_version_is_the_name():
+    """A group for "me/1.0" is about the reader "me"."""
+    assert not Robots("User-agent: me/1.0\nDisallow: /a", "me").allows("/a")
+
+
+def test_a_rule_full_of_stars_is_read_in_one_pass():
+    """A site cannot hold a reader with a rule that has endlessly many ways to fit."""
+    rule = "*a" * 200 + "*b"
+
+    assert Robots(f"User-agent: *\nDisallow: /{rule}", "me").allows("/" + "a" * 2000)
+
+
+def test_a_line_of_spaces_holds_nobody():
+    """A page of text cannot hold a reader with a heading that has endlessly many ways to end."""
+    text = f"# a{' ' * 50_000}b\n= a{' ' * 50_000}b\ntext"
+
+    assert cut(text)[-1].text.endswith("text")
 
 
 # -- what pages say -----------------------------------------------------------------------------
