@@ -61,6 +61,10 @@ class _TooLargeError(ValueError):
     """The result has more digits than anybody reads."""
 
 
+class _UnclearError(ValueError):
+    """A comma may stand in a number or between two."""
+
+
 class _NotRealError(ValueError):
     """The result is a complex number."""
 
@@ -126,8 +130,29 @@ _NAMES = {"pi": math.pi, "e": math.e, "tau": math.tau}
 _READ = (ast.Expr, ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Call)
 _SEVERAL = ("max", "min", "pow", "log", "round", "gcd", "lcm", "hypot", "atan2", "comb")
 
-_SIGNS = str.maketrans({"×": "*", "✕": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "π": "pi"})
+_SIGNS = str.maketrans(
+    {
+        "×": "*",
+        "✕": "*",
+        "·": "*",
+        "⋅": "*",
+        "∗": "*",
+        "÷": "/",
+        "∕": "/",
+        "−": "-",
+        "–": "-",
+        "π": "pi",
+    }
+)
+_RAISED = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _THOUSANDS = re.compile(r"(?<![\w.])\d{1,3}(?:,\d{3})+(?![\d,])")
+# A group of three that begins with 0 is no number of its own, and who writes a space after one
+# comma would write it after another, too.
+_UNCLEAR = re.compile(
+    r"\d,0\d\d(?!\d)"
+    r"|(?<!\d)\d{1,3},\d{3}(?!\d).*,\s"
+    r"|,\s.*(?<!\d)\d{1,3},\d{3}(?!\d)"
+)
 _TAKES_SEVERAL = re.compile(rf"\b(?:{'|'.join(_SEVERAL)})\s*\(", re.IGNORECASE)
 _ASKED = re.compile(r"\A(?:what is|what's|calculate|compute|evaluate)\b:?", re.IGNORECASE)
 _PERCENT_OF = re.compile(r"(\d+(?:\.\d+)?)\s*%\s*of\b", re.IGNORECASE)
@@ -136,14 +161,18 @@ _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%(?=\s*(?:[-+*/^)]|$))")
 
 def _normal(expression: str) -> str:
     """Write an expression as Python would."""
-    text = unicodedata.normalize("NFKC", expression).translate(_SIGNS).strip().strip("`'\"; \n")
+    # Before the normal form, in which 3² is 32.
+    text = _RAISED.sub(lambda power: f"^({power[0]})", expression)
+    text = unicodedata.normalize("NFKC", text).translate(_SIGNS).strip().strip("`'\"; \n")
     if ";" in text:
         msg = "there are several expressions, and only one has an answer"
         raise SyntaxError(msg)
     text = _ASKED.sub("", text)
     text = re.sub(r"\s*=\s*\??\s*$|\?\s*$", "", text).replace("$", "").replace("¥", "")
-    if not _TAKES_SEVERAL.search(text):  # there a comma stands between two numbers
+    if not _TAKES_SEVERAL.search(text):
         text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
+    elif _UNCLEAR.search(text):
+        raise _UnclearError
     text = _PERCENT_OF.sub(r"(\1/100)*", text)
     text = _PERCENT.sub(r"(\1/100)", text)
     return re.sub(r"\s+", " ", text).replace("^", "**").lower()
@@ -175,6 +204,11 @@ def _answer(expression: str) -> str:
         value = _bounded(evaluator.eval(_normal(expression)))
     except _TooLargeError:
         return f"The result of {shown} is too large; the calculator stops at about 1,000 digits."
+    except _UnclearError:
+        return (
+            f"The calculator cannot read {shown}: in a function of several numbers a comma stands "
+            "between two of them. Write 1000, not 1,000."
+        )
     except OverflowError:
         return f"The result of {shown} is too large for a number with a decimal point."
     except ZeroDivisionError:

@@ -41,6 +41,11 @@ calculator = calculator_tool()
         ("What is 6 * 7?", "42"),
         ("6 * 7 =", "42"),
         ("`6 * 7`", "42"),
+        ("3² + 4²", "25"),
+        ("10⁻³", "0.001"),
+        ("2⋅3 ∗ 4 ∕ 2", "12"),
+        ("max(1000, 2)", "1000"),
+        ("max(100,200)", "200"),
     ],
 )
 def test_it_answers_like_llm_math(expression, answer):
@@ -132,3 +137,9 @@ async def test_it_answers_asynchronously():
 def test_float_results_keep_fifteen_digits():
     """A float is written as people write it, without the noise of its last bit."""
     assert calculator.run("2 ** 0.5") == f"Answer: {math.sqrt(2):.15g}"
+
+
+@pytest.mark.parametrize("expression", ["max(1,000, 2)", "max(1,234, 2)", "max(2,1,000)"])
+def test_a_comma_that_may_be_either_is_asked_about(expression):
+    """Where a comma may stand in a number or between two, nothing is guessed."""
+    assert "Write 1000, not 1,000" in calculator.run(expression)
