@@ -1,14 +1,23 @@
 """What comes of a call and of a run, as pure functions: who decided, what failed, what is text."""
 
 import json
-import sys
 from typing import Any
 
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.tools import BaseTool
 from pydantic import ValidationError
+from pydantic.v1 import ValidationError as ValidationErrorV1
 
 from langchain_custom_agents.dialects import ToolSpec
+
+
+class Unanswered(str):
+    """What stands in the place of an observation where a tool gave none: it failed, say.
+
+    It is for the model. A tool whose result is the answer (`return_direct`) has not given it.
+    """
+
+    __slots__ = ()
 
 
 def approved(action: AgentAction, verdict: Any) -> tuple[AgentAction, str | None]:
@@ -48,10 +57,10 @@ def plain(finish: AgentFinish) -> AgentFinish:
 
 def describe_failure(tools: dict[str, BaseTool], action: AgentAction, error: Exception) -> str:
     """Say to a model why its call failed and, if its arguments were wrong, what the tool takes."""
-    wrong_arguments = isinstance(error, ValidationError | TypeError) or "Too many arguments" in str(
-        error
-    )
-    if isinstance(error, ValidationError):
+    wrong_arguments = isinstance(
+        error, ValidationError | ValidationErrorV1 | TypeError
+    ) or "Too many arguments" in str(error)
+    if isinstance(error, ValidationError | ValidationErrorV1):
         problems = "; ".join(
             f"{'.'.join(str(part) for part in problem['loc']) or 'input'}: {problem['msg']}"
             for problem in error.errors()
@@ -65,9 +74,3 @@ def describe_failure(tools: dict[str, BaseTool], action: AgentAction, error: Exc
         args = ", ".join(f"{name} ({schema.get('type', 'any')})" for name, schema in taken.items())
         said = f"{said}. {action.tool} takes: {args or 'no arguments'}."
     return said
-
-
-def is_control_flow(error: Exception) -> bool:
-    """Tell whether an exception is LangGraph's way of pausing a graph, not a failure."""
-    errors = sys.modules.get("langgraph.errors")
-    return errors is not None and isinstance(error, errors.GraphBubbleUp)

@@ -29,9 +29,9 @@ from langchain_custom_agents._awaited import awaited
 from langchain_custom_agents.agents._given import check_tools
 from langchain_custom_agents.agents._messages import in_words
 from langchain_custom_agents.agents._outcomes import (
+    Unanswered,
     approved,
     describe_failure,
-    is_control_flow,
     plain,
 )
 from langchain_custom_agents.agents.base import generates
@@ -69,6 +69,7 @@ from langchain_custom_agents.policies import (
     approximate_tokens,
     current_cancel,
 )
+from langchain_custom_agents.tools._refusals import is_control_flow
 
 Approve = Callable[[AgentAction], Any]
 """Asked before a tool runs: True to allow, an action to call instead, a reason to refuse."""
@@ -602,7 +603,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         """Return a call that is ready to be made; its step, if it was refused."""
         action, refused = approved(action, verdict)
         if refused is not None:
-            return AgentStep(action=action, observation=refused)
+            return AgentStep(action=action, observation=Unanswered(refused))
         notes, tool = self._notes(manager), tools.get(action.tool)
         if tool is not None:
             ready = with_injected(tool, action, notes.inputs, self.store)
@@ -633,10 +634,12 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     ) -> AgentStep:
         """Make an observation of a tool's exception, or raise it again."""
         if isinstance(error, NotInTime):
-            return AgentStep(action=action, observation=f"{action.tool} gave {error}.")
-        if not self.handle_tool_errors or is_control_flow(error):
+            said = f"{action.tool} gave {error}."
+        elif not self.handle_tool_errors or is_control_flow(error):
             raise error
-        return AgentStep(action=action, observation=describe_failure(tools, action, error))
+        else:
+            said = describe_failure(tools, action, error)
+        return AgentStep(action=action, observation=Unanswered(said))
 
     def _announce(self, step: AgentStep, manager: CallbackManagerForChainRun | None) -> AgentStep:
         """Show an observation that no tool's own event shows."""
@@ -652,6 +655,12 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         return step
 
     # Results.
+
+    def _get_tool_return(self, next_step_output: Step) -> AgentFinish | None:
+        """Return the finish if a tool's result is the answer: that it failed is for the model."""
+        if isinstance(next_step_output[1], Unanswered):
+            return None
+        return super()._get_tool_return(next_step_output)
 
     def _return(
         self,

@@ -4,9 +4,11 @@ import contextlib
 import json
 import re
 import sys
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
+from langchain_core.callbacks.manager import ahandle_event, handle_event
 from langchain_core.tools import ToolException
 from pydantic import ValidationError
 from pydantic.v1 import ValidationError as ValidationErrorV1
@@ -19,14 +21,22 @@ _MAX_BODY = 20_000
 # Keys and tokens travel in the query of an address; the model sees its own input anyway.
 _QUERY = re.compile(r"(https?://[^\s?#'\"<>]+)\?[^\s'\"<>]*")
 _USER = re.compile(r"(https?://)[^\s/@'\"<>]+@")
+_OF_HANDLERS = frozenset({handle_event.__code__, ahandle_event.__code__})
 
 
 def is_control_flow(error: BaseException) -> bool:
-    """Say whether an exception steers LangGraph (an interrupt, say) and must go its way.
+    """Say whether an exception steers the run, and must go its way.
+
+    That is what steers LangGraph (an interrupt, say), and what a callback handler raised: only one
+    with `raise_error` can, and it means to end the run, as `HumanApprovalCallbackHandler` does.
 
     Args:
         error: What was raised.
     """
+    # An exception does not say who raised it; the way that it came does.
+    frames = traceback.walk_tb(error.__traceback__)
+    if any(frame.f_code in _OF_HANDLERS for frame, _ in frames):
+        return True
     errors = sys.modules.get("langgraph.errors")
     if errors is None:
         return False

@@ -147,6 +147,23 @@ def test_a_tool_that_returns_directly_ends_the_run(direct):
     assert str(executor.invoke({"input": "?"})["output"]) == "20000"
 
 
+FAILURES = {
+    "it failed": ({}, search_tool(ConnectionError("down")).func),
+    "it was late": ({"tool_timeout": 0.01}, lambda query: threading.Event().wait(1)),
+    "it was refused": ({"approve": lambda action: action.tool_input == "Taro"}, str),
+}
+
+
+@pytest.mark.parametrize(("settings", "run"), FAILURES.values(), ids=FAILURES)
+def test_that_a_tool_failed_is_no_answer_to_return_directly(settings, run):
+    """Of a `return_direct` tool only a result is the answer; the model is told what went wrong."""
+    tools = [Tool("Search", run, "looks", return_direct=True)]
+    llm = ScriptedLLM([LOOK, KNOW])
+
+    assert make(llm, tools, **settings).invoke({"input": "?"})["output"] == "10"
+    assert "Observation: Search" in llm.prompts[1]
+
+
 # A misreading is corrected.
 
 
@@ -257,6 +274,27 @@ def test_a_graphs_control_flow_is_not_swallowed():
 
     with pytest.raises(GraphInterrupt):
         make([LOOK], [search_tool(GraphInterrupt())]).invoke({"input": "?"})
+
+
+@pytest.mark.parametrize("event", ["on_agent_action", "on_tool_start", "on_tool_end"])
+@pytest.mark.parametrize("asynchronous", [False, True])
+async def test_a_callback_handler_may_end_a_run(event, asynchronous):
+    """What a handler with `raise_error` raises ends the run, as with stock: a human said no."""
+
+    class RejectedError(Exception):
+        pass
+
+    class Human(BaseCallbackHandler):
+        raise_error = True
+
+    def reject(*args, **kwargs):
+        raise RejectedError
+
+    setattr(Human, event, reject)
+    executor, config = make([LOOK, KNOW]), {"callbacks": [Human()]}
+    run = executor.ainvoke if asynchronous else RunnableLambda(executor.invoke).ainvoke
+    with pytest.raises(RejectedError):
+        await run({"input": "?"}, config)
 
 
 @pytest.mark.parametrize("result", [20000, None, 1.5, ["a", "b"], {"a": 1}, True])
