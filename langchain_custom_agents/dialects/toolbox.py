@@ -45,8 +45,7 @@ class ToolSpec:
         if isinstance(tool, str):
             return cls(tool)
         if isinstance(tool, BaseTool):
-            schema: Any = tool.tool_call_schema
-            parameters = schema if isinstance(schema, dict) else schema.model_json_schema()
+            parameters = _schema_of(tool)
             _check_schema(tool.name, parameters)
             return cls(
                 name=tool.name,
@@ -164,6 +163,15 @@ class Toolbox:
     def get(self, name: str) -> ToolSpec | None:
         """Return the tool of exactly this name."""
         return self._by_name.get(name)
+
+
+def _schema_of(tool: BaseTool) -> Any:
+    """Return the schema of the arguments that a model gives."""
+    schema: Any = tool.tool_call_schema
+    if isinstance(schema, dict):
+        return schema
+    # A model of pydantic 1, which LangChain still takes, calls it by another name.
+    return (getattr(schema, "model_json_schema", None) or schema.schema)()
 
 
 def _check_schema(tool: str, schema: Any) -> None:

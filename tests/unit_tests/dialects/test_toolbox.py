@@ -1,6 +1,9 @@
 """What describes a tool, and what does not."""
 
+import sys
+
 import pytest
+from langchain_core.tools import StructuredTool
 
 from langchain_custom_agents.dialects import ENGLISH, JsonBlob, Toolbox, ToolSpec
 
@@ -62,3 +65,25 @@ def test_schemas_as_anthropic_writes_them_are_read():
     ours = Toolbox.of([{"name": "weather", "parameters": schema}])
 
     assert Toolbox.of([{"name": "weather", "input_schema": schema}]).specs == ours.specs
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="pydantic 1 ends with Python 3.13")
+def test_arguments_described_in_pydantic_1_are_read():
+    """LangChain still takes such a schema, so tools of older code do not end in AttributeError."""
+    from pydantic import v1
+
+    class City(v1.BaseModel):
+        name: str
+
+    class Arguments(v1.BaseModel):
+        city: City
+        days: int = 1
+
+    weather = StructuredTool(name="weather", description="sun", args_schema=Arguments, func=str)
+    spec = ToolSpec.of(weather)
+
+    assert (list(spec.args), spec.required, list(spec.definitions)) == (
+        ["city", "days"],
+        ("city",),
+        ["City"],
+    )
