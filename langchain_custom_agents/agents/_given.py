@@ -89,6 +89,19 @@ def _named(value: Any) -> str:
     return f"the text {value!r}" if isinstance(value, str) else type(value).__name__
 
 
+def check_alone(**parts: Any) -> None:
+    """Refuse parts of a prompt that are given beside a whole one: they would have no effect.
+
+    Raises:
+        ValueError: If one is; the message names it.
+    """
+    given = [name for name, part in parts.items() if part]
+    if given:
+        has = "has" if len(given) == 1 else "have"
+        msg = f"With a prompt of your own, {', '.join(given)} {has} nothing to act on."
+        raise ValueError(msg)
+
+
 def check_templates(**templates: Any) -> None:
     """Refuse texts that are no templates: mostly braces that were meant as they stand.
 

@@ -325,6 +325,18 @@ class OpenAIFunctionsAgent(KnownFields, ClassicOpenAIFunctionsAgent):
             raise ValueError(msg)
         return self
 
+    @model_validator(mode="after")
+    def validate_prompt(self) -> "OpenAIFunctionsAgent":
+        """Refuse a prompt without a place for the steps; a `("placeholder", ...)` is one, too."""
+        places = [*self.prompt.input_variables, *self.prompt.optional_variables]
+        if "agent_scratchpad" not in places:
+            msg = (
+                f"`agent_scratchpad` should be one of the variables in the prompt, got {places}; "
+                'put MessagesPlaceholder("agent_scratchpad") where the steps belong.'
+            )
+            raise ValueError(msg)
+        return self
+
     def model_post_init(self, context: Any, /) -> None:
         """Make what reads replies and what writes steps."""
         super().model_post_init(context)

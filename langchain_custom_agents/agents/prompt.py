@@ -18,9 +18,10 @@ from langchain_core.messages import (
     convert_to_messages,
     get_buffer_string,
 )
-from langchain_core.prompts import StringPromptTemplate
+from langchain_core.prompts import BasePromptTemplate, StringPromptTemplate
 from langchain_core.prompts.chat import (
     BaseChatPromptTemplate,
+    ChatPromptTemplate,
     HumanMessagePromptTemplate,
     MessagesPlaceholder,
     SystemMessagePromptTemplate,
@@ -85,6 +86,14 @@ class Scratchpad:
             else:
                 parts.append(self._remember(action, observation))
         return "".join(parts)
+
+    def messages(self, steps: Sequence[Step]) -> list[BaseMessage]:
+        """Return the scratchpad as turns of a chat: what the model said, what it was answered."""
+        turns: list[BaseMessage] = []
+        for action, observation in steps:
+            turns.append(AIMessage(self.dialect.write(*self._move(action))))
+            turns.append(HumanMessage(self.dialect.observe(in_words(observation))))
+        return turns
 
     def _remember(self, action: AgentAction, observation: Any) -> str:
         text = self.dialect.step(*self._move(action), in_words(observation))
@@ -170,6 +179,17 @@ class DialectPrompt(KnownFields, BaseModel):
         if self.suffix is None:
             parts.append(say.begin)
         return "\n\n".join(part for part in parts if part)
+
+    def tell_of_tools(self, prompt: BasePromptTemplate[Any]) -> BasePromptTemplate[Any]:
+        """Return a prompt of somebody's own with its `{tools}` and `{tool_names}` filled in.
+
+        Prompts for `create_react_agent` and its siblings have them, those of LangChain's hub too.
+
+        Args:
+            prompt: The prompt template; it is not changed.
+        """
+        told = {k: v for k, v in self._tool_values().items() if k in prompt.input_variables}
+        return prompt.partial(**told) if told else prompt
 
     def _tool_values(self) -> dict[str, str]:
         return {
@@ -383,6 +403,14 @@ def as_messages(history: Iterable[Any]) -> list[BaseMessage]:
 
 def _cued(dialect: Dialect) -> re.Pattern[str]:
     return re.compile(rf"{re.escape(dialect.cue)}\s*\{{{SCRATCHPAD}\}}")
+
+
+def takes_messages(prompt: Any) -> bool:
+    """Tell whether a prompt's place for the scratchpad is one for messages."""
+    return isinstance(prompt, ChatPromptTemplate) and any(
+        isinstance(part, MessagesPlaceholder) and part.variable_name == SCRATCHPAD
+        for part in prompt.messages
+    )
 
 
 def writes_cue(template: Any, dialect: Dialect) -> bool:

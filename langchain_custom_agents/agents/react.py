@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool
 from pydantic import ConfigDict, model_validator
 
 from langchain_custom_agents.agents._given import (
+    check_alone,
     check_parts,
     check_templates,
     check_variables,
@@ -26,12 +27,11 @@ from langchain_custom_agents.agents.prompt import (
     Example,
     ReActPromptTemplate,
     Scratchpad,
+    takes_messages,
     writes_cue,
 )
 from langchain_custom_agents.dialects import ENGLISH, Dialect, Toolbox
 from langchain_custom_agents.loop import Step
-
-_PROMPT_PARTS = ("prefix", "suffix", "format_instructions", "examples", "ai_prefix", "human_prefix")
 
 
 class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
@@ -93,9 +93,11 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
     def _heard(self, steps: Sequence[Step], inputs: dict[str, Any]) -> dict[str, Any]:
         """Return all that the prompt may use; somebody's own prompt is given the scratchpad."""
         heard, prompt = super()._heard(steps, inputs), self.llm_chain.prompt
+        dialect = self.dialect or ENGLISH
+        if takes_messages(prompt):
+            return {SCRATCHPAD: Scratchpad(dialect).messages(steps), **heard}
         if isinstance(prompt, ReActPromptTemplate) or SCRATCHPAD not in prompt.input_variables:
             return heard
-        dialect = self.dialect or ENGLISH
         pad = Scratchpad(dialect).write(steps)
         if writes_cue(getattr(prompt, "template", ""), dialect):
             pad = pad.removeprefix(dialect.cue)
@@ -182,7 +184,8 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
             tools: The tools.
             callback_manager: The callbacks of the chain.
             dialect: The written form: `ENGLISH` if not given.
-            prompt: A prompt template of your own, taking `intermediate_steps`.
+            prompt: A prompt template of your own, taking `intermediate_steps` or
+                `agent_scratchpad`; `tools` and `tool_names` in it are filled in.
             output_parser: An output parser of your own.
             stop: Stop sequences of your own.
             prefix: See `create_prompt`, as all that follow.
@@ -219,11 +222,15 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
                 ai_prefix=ai_prefix,
                 human_prefix=human_prefix,
             )
-        elif any(part is not None for part in (prefix, suffix, format_instructions)) or examples:
-            msg = f"With a prompt of your own, {', '.join(_PROMPT_PARTS)} have nothing to act on."
-            raise ValueError(msg)
         else:
+            check_alone(
+                prefix=prefix,
+                suffix=suffix,
+                format_instructions=format_instructions,
+                examples=examples,
+            )
             check_variables(prompt, input_variables)
+            prompt = cls.create_prompt(tools, dialect=dialect).tell_of_tools(prompt)
         return cls(
             llm_chain=LLMChain(llm=llm, prompt=prompt, callbacks=callback_manager),
             output_parser=output_parser or ReActOutputParser(dialect=dialect, tools=toolbox),

@@ -111,7 +111,8 @@ def load_agent(
     """
     path = Path(file_path)
     if not path.is_file():
-        msg = f"{path} does not exist; give the file that an agent was saved in."
+        what = "is a folder" if path.is_dir() else "does not exist"
+        msg = f"{path} {what}; give the file that an agent was saved in."
         raise FileNotFoundError(msg)
     try:
         described = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -9,11 +9,12 @@ from langchain_classic.chains import LLMChain
 from langchain_core.agents import AgentAction
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.language_models import BaseLanguageModel
-from langchain_core.prompts import BasePromptTemplate
+from langchain_core.prompts import BasePromptTemplate, FewShotPromptTemplate, PromptTemplate
 from langchain_core.tools import BaseTool
 from pydantic import ConfigDict, model_validator
 
 from langchain_custom_agents.agents._given import (
+    check_alone,
     check_parts,
     check_templates,
     check_variables,
@@ -26,9 +27,11 @@ from langchain_custom_agents.agents.output_parser import (
     StructuredChatOutputParser,
 )
 from langchain_custom_agents.agents.prompt import (
+    SCRATCHPAD,
     Example,
     Scratchpad,
     StructuredChatPromptTemplate,
+    takes_messages,
 )
 from langchain_custom_agents.dialects import Dialect, JsonBlob, Toolbox
 
@@ -78,6 +81,17 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
         values = completed(values, JsonBlob(), StructuredChatOutputParser)
         return {**values, "dialect": values["dialect"] or JsonBlob()}
 
+    @model_validator(mode="after")
+    def validate_prompt(self) -> "StructuredChatAgent":
+        """Refuse a prompt without a place for the steps; a `("placeholder", ...)` is one, too."""
+        prompt = self.llm_chain.prompt
+        if takes_messages(prompt) or SCRATCHPAD in prompt.input_variables:
+            return self
+        if not isinstance(prompt, PromptTemplate | FewShotPromptTemplate):
+            msg = f"The prompt has no place for the steps: write {{{SCRATCHPAD}}} into it."
+            raise ValueError(msg)  # noqa: TRY004 - as LangChain's class does
+        return super().validate_prompt()  # type: ignore[operator, no-any-return]  # adds one
+
     @classmethod
     def _also_accepted(cls) -> set[str]:
         return {*super()._also_accepted(), "tools", "verbose"}
@@ -107,9 +121,11 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
         self, steps: Sequence[tuple[AgentAction, Any]], inputs: dict[str, Any]
     ) -> dict[str, Any]:
         """Return all that the prompt may use; somebody's own prompt is given the scratchpad."""
-        heard = super()._heard(steps, inputs)
-        if not isinstance(self.llm_chain.prompt, StructuredChatPromptTemplate):
-            heard["agent_scratchpad"] = self._construct_scratchpad(steps)
+        heard, prompt = super()._heard(steps, inputs), self.llm_chain.prompt
+        if takes_messages(prompt):
+            heard[SCRATCHPAD] = Scratchpad(self._form).messages(steps)
+        elif not isinstance(prompt, StructuredChatPromptTemplate):
+            heard[SCRATCHPAD] = self._construct_scratchpad(steps)
         return heard
 
     @property
@@ -210,7 +226,8 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
             memory_prompts: See `create_prompt`.
             system_message: See `create_prompt`.
             dialect: The written form; `JsonBlob()` if not given.
-            prompt: A prompt template of your own, taking `agent_scratchpad`.
+            prompt: A prompt template of your own, taking `agent_scratchpad`; `tools` and
+                `tool_names` in it are filled in.
             examples: Few-shot examples: questions with steps of thought, move, observation.
             **kwargs: More fields of the agent.
 
@@ -238,6 +255,18 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
                 dialect=dialect,
                 examples=examples,
             )
+        else:
+            check_alone(
+                prefix=prefix,
+                suffix=suffix,
+                human_message_template=human_message_template,
+                format_instructions=format_instructions,
+                memory_prompts=memory_prompts,
+                system_message=system_message,
+                examples=examples,
+            )
+            check_variables(prompt, input_variables)
+            prompt = cls.create_prompt(tools, dialect=dialect).tell_of_tools(prompt)
         return cls(
             llm_chain=LLMChain(llm=llm, prompt=prompt, callbacks=callback_manager),
             allowed_tools=kwargs.pop("allowed_tools", list(toolbox.names)),

@@ -1106,6 +1106,22 @@ def test_a_users_own_output_parser_gains_the_correction(calculator):
     assert "is not valid JSON" in model.prompts[1][-1].content
 
 
+def test_a_placeholder_is_a_scratchpad(calculator):
+    """The prompt that LangChain's guides write for tool calling agents is taken as it is."""
+    prompt = ChatPromptTemplate.from_messages(
+        [
+            ("placeholder", "{chat_history}"),
+            ("human", "{input}"),
+            ("placeholder", "{agent_scratchpad}"),
+        ]
+    )
+    agent, model = agent_of([calling(), "44160"], [calculator], prompt=prompt)
+    AgentExecutor(agent=agent, tools=[calculator]).invoke({"input": "?"})
+
+    assert agent.input_keys == ["input"]
+    assert [message.type for message in model.prompts[1]] == ["human", "ai", "tool"]
+
+
 def test_a_prompt_without_a_scratchpad_is_refused(calculator):
     """Without a place for the steps the model could not go on."""
     with pytest.raises(ValueError, match="agent_scratchpad"):

@@ -6,7 +6,7 @@ from langchain_classic.agents import LLMSingleActionAgent
 from langchain_classic.chains import LLMChain
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
-from langchain_core.prompts import PromptTemplate
+from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.tools import Tool
 
 from langchain_custom_agents.agents.output_parser import ReActOutputParser
@@ -347,6 +347,35 @@ def test_a_prompt_of_ones_own_is_given_the_scratchpad(search, end):
     assert llm.prompts == [
         "Mine. How old?\nThought:",
         f"Mine. How old?\nThought: {LOOK}\nObservation: about Hiroko\nThought:",
+    ]
+
+
+def test_a_prompt_of_ones_own_is_told_of_the_tools(search):
+    """`{tools}` and `{tool_names}`, as in prompts for `create_react_agent`, are filled in."""
+    prompt = PromptTemplate.from_template(
+        "{tools}\nOne of {tool_names}.\n{input}\n{agent_scratchpad}"
+    )
+    llm = ScriptedLLM([LOOK])
+    agent = ReActAgent.from_llm_and_tools(llm, [search], prompt=prompt)
+    agent.plan([], input="How old?")
+
+    assert agent.input_keys == ["input"]
+    assert llm.prompts == [f"Search: {search.description}\nOne of Search.\nHow old?\nThought:"]
+
+
+def test_a_scratchpad_of_messages_is_given_messages(search):
+    """A chat prompt with a place for messages gets the steps as turns."""
+    prompt = ChatPromptTemplate.from_messages(
+        [("human", "{input}"), ("placeholder", "{agent_scratchpad}")]
+    )
+    model = ScriptedChatModel([LOOK, KNOW])
+    agent = ReActAgent.from_llm_and_tools(model, [search], prompt=prompt)
+    agent.plan([(agent.plan([], input="?"), "10 {years}")], input="?")
+
+    assert [message.content for message in model.prompts[1]] == [
+        "?",
+        f"Thought: {LOOK}",
+        "Observation: 10 {years}",
     ]
 
 

@@ -139,6 +139,38 @@ def test_a_prompt_of_ones_own_is_given_the_scratchpad():
     assert "Observation: rain" in model.prompts[0][0].content
 
 
+@pytest.mark.parametrize("optional", [False, True])
+def test_a_scratchpad_of_messages_is_given_messages(optional):
+    """Prompts of `create_json_chat_agent` and `ConversationalChatAgent` have a place for turns."""
+    model = ScriptedChatModel([KNOW])
+    prompt = ChatPromptTemplate.from_messages(
+        [("human", "{input}"), MessagesPlaceholder("agent_scratchpad", optional=optional)]
+    )
+    agent = StructuredChatAgent.from_llm_and_tools(model, [weather], prompt=prompt)
+    agent.plan([(AgentAction("weather", {"city": "Nara", "days": 1}, LOOK), "rain")], input="?")
+    asked, said, seen = model.prompts[0]
+
+    assert (asked.type, said.type, seen.type) == ("human", "ai", "human")
+    assert '"city": "Nara"' in said.content
+    assert seen.content == "Observation: rain"
+
+
+def test_a_prompt_without_a_place_for_the_steps_is_refused():
+    """The sentence says what to write into it."""
+    prompt = ChatPromptTemplate.from_messages([("human", "{input}")])
+    with pytest.raises(ValueError, match=r"no place for the steps: write \{agent_scratchpad\}"):
+        StructuredChatAgent.from_llm_and_tools(ScriptedChatModel([]), [weather], prompt=prompt)
+
+
+def test_a_part_beside_a_whole_prompt_is_refused():
+    """It would have no effect, and vanish without a word."""
+    prompt = ChatPromptTemplate.from_messages([("human", "{input}\n{agent_scratchpad}")])
+    with pytest.raises(ValueError, match="With a prompt of your own, prefix has nothing"):
+        StructuredChatAgent.from_llm_and_tools(
+            ScriptedChatModel([]), [weather], prefix="Be brief.", prompt=prompt
+        )
+
+
 def test_any_dialect_may_be_spoken():
     """The class is about chat prompts: labels are as good as JSON."""
     model = ScriptedChatModel(["I know\nFinal Answer: sun"])
