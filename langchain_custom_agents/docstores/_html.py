@@ -5,7 +5,12 @@ from html.parser import HTMLParser
 
 __all__ = ("plain_text",)
 
-_SKIPPED = {"style", "script", "table", "sup", "figure", "noscript"}
+_SKIPPED = {"style", "script", "table", "figure", "noscript"}
+_SKIPPED_CLASSES = {"reference", "references", "mw-editsection", "noprint"}
+_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_POWER = re.compile("[-+−]?[0-9]+")
+_FOOTNOTE = re.compile(r"\s*\[[^\]]*\]\s*")
+_EMPTY = {"br", "hr", "img", "input", "link", "meta", "wbr"}  # tags that nothing closes
 _BLOCKS = {"p", "li", "dd", "dt", "div", "blockquote", "pre", "ul", "ol", "br"}
 _HEADINGS = {f"h{level}": "=" * level for level in range(1, 7)}
 
@@ -35,25 +40,38 @@ class _Reader(HTMLParser):
         super().__init__()
         self.parts: list[str] = []
         self._skipped: list[str] = []
+        self._raised = 0
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        del attrs
-        if tag in _SKIPPED:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        classes = (dict(attrs).get("class") or "").split()
+        again = self._skipped[-1:] == [tag]
+        if tag in _SKIPPED or again or (tag not in _EMPTY and _SKIPPED_CLASSES & {*classes}):
             self._skipped.append(tag)
+        elif self._skipped:
+            return
+        elif tag == "sup":
+            self._raised += 1
         elif tag in _HEADINGS:
             self.parts.append(f"\n{_HEADINGS[tag]} ")
         elif tag in _BLOCKS:
             self.parts.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in _SKIPPED:
-            if tag in self._skipped:
-                del self._skipped[self._skipped.index(tag) :]
+        if tag in self._skipped:
+            del self._skipped[len(self._skipped) - 1 - self._skipped[::-1].index(tag) :]
+        elif self._skipped:
+            return
+        elif tag == "sup":
+            self._raised = max(0, self._raised - 1)
         elif tag in _HEADINGS:
             self.parts.append(f" {_HEADINGS[tag]}\n")
         elif tag in _BLOCKS:
             self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:
+        if self._raised and _FOOTNOTE.fullmatch(data):
+            return
         if not self._skipped:
-            self.parts.append(data.replace("\n", " "))
+            # Without it ten to the sixth would be 106.
+            power = self._raised and _POWER.fullmatch(data.strip())
+            self.parts.append(data.strip().translate(_RAISED) if power else data.replace("\n", " "))

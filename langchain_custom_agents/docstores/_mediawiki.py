@@ -20,6 +20,7 @@ __all__ = ("MediaWiki", "TroubleError", "late", "strange")
 
 _MAX_BYTES = 16_000_000
 _MAX_CACHE_BYTES = 256_000_000
+_LONGEST_WAIT = 366 * 24 * 3600.0  # what a Retry-After may say is a stranger's number
 
 
 class TroubleError(Exception):
@@ -228,7 +229,9 @@ class _Checked(httpx2.AsyncBaseTransport):
         )
         response = await self._inner.send(sent, stream=True)
         if response.has_redirect_location:
-            return response
+            await response.aclose()  # nobody reads what it says beside, which may have no end
+            there = {"location": response.headers["location"]}
+            return httpx2.Response(response.status_code, headers=there)
         try:
             body = await self._body(response)
         finally:
@@ -316,7 +319,7 @@ def _retry_after(header: str) -> float | None:
     """Read Retry-After: seconds, or a date."""
     try:
         if header.strip().isdigit():
-            return float(header)
+            return min(float(header), _LONGEST_WAIT)
         until = parsedate_to_datetime(header)
         if until.tzinfo is None:
             until = until.replace(tzinfo=timezone.utc)

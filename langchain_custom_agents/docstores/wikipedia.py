@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from langchain_core.documents import Document
 from typing_extensions import Self
 
 from langchain_custom_agents._version import __version__
 from langchain_custom_agents.docstores import _loop
+from langchain_custom_agents.docstores._formulas import joined_formulas
 from langchain_custom_agents.docstores._html import plain_text
 from langchain_custom_agents.docstores._mediawiki import MediaWiki, TroubleError, late, strange
 from langchain_custom_agents.docstores.base import Trouble
@@ -31,7 +32,10 @@ _WIKIMEDIA = re.compile(
 )
 _CONTACT = re.compile(r"[^\s@()]+@[^\s@()]+\.[^\s@()]+|https?://\S+\.\S+", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-z]{2,}(?:-[a-z]+)*")
-_NOT_IN_TITLES = re.compile(r"[\[\]{}|<>\x00-\x1f\x7f]")
+_MARKUP = re.compile(r"[\[\]{}|<>\x00-\x1f\x7f]")
+_NOT_IN_TITLES = re.compile(rf"{_MARKUP.pattern}|#")
+_SECTION = re.compile(r"([^#]*)#(\S.*)")
+_ENCODED = re.compile(r"%[0-9A-Fa-f]{2}")
 
 _MAX_TITLE_BYTES = 255
 _OFFERS = 5
@@ -206,8 +210,12 @@ example "MyBot/1.0 (me@example.org)".
 
     async def _find(self, search: str) -> str | Document:
         readable = search.encode("utf-8", "replace").decode()  # without halves of characters
+        if _ENCODED.search(readable):  # as in an address; no title has such a sign
+            readable = unquote(readable)
         term = unicodedata.normalize("NFC", " ".join(readable.replace("_", " ").split()))
-        title, _, section = (part.strip() for part in term.partition("#"))
+        # In "C#" and "C# (language)" the sign is part of the name: no title can hold it.
+        named = _SECTION.fullmatch(term)
+        title, section = (named[1].strip(), named[2]) if named else (term, "")
         if not title:
             return "Search needs the title of a page."
         if len(title.encode()) > _MAX_TITLE_BYTES:
@@ -217,35 +225,46 @@ example "MyBot/1.0 (me@example.org)".
             )
         try:
             if _NOT_IN_TITLES.search(title):
-                return await self._nearest(" ".join(_NOT_IN_TITLES.sub(" ", title).split()), term)
-            page, answer = await self._page(_variants(title))
-            if page is None:
                 return await self._nearest(title, term)
+            page, query, redirects = await self._page(_variants(title))
+            if page is None:
+                no_title = all("invalid" in found for found in query.get("pages", []))
+                return await self._nearest(title, term, by_title=not no_title)
             if "disambiguation" in page.get("pageprops", {}):
                 return _options(page)
             if "extract" not in page:
                 page["extract"] = await self._rendered(page["title"])
-            return _document(title, section, page, answer["query"])
+            if redirects:
+                page["redirected_from"] = title
+                section = section or redirects[-1].get("tofragment", "")
+            return _document(section, page, query)
         except TroubleError as trouble:
             return Trouble(trouble)
         except (AttributeError, KeyError, TypeError):
             return Trouble(strange(self._host))
 
-    async def _page(self, titles: list[str]) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-        """Ask for a page under the spellings of its title; the first that exists is meant."""
+    async def _page(
+        self, titles: list[str]
+    ) -> tuple[dict[str, Any] | None, dict[str, Any], list[dict[str, Any]]]:
+        """Ask for a page under the spellings of its title; the first that exists is meant.
+
+        Returns:
+            The page, all that the wiki said, and the redirects that led to the page.
+        """
         answer = await self._ask({**_PAGE, "titles": "|".join(titles)})
         query = answer["query"]  # always there, as the licence is asked for too
         pages = {page["title"]: page for page in query.get("pages", [])}
         for spelling in titles:
-            page = pages.get(_final(spelling, query))
+            found, redirects = _followed(spelling, query)
+            page = pages.get(found)
             if page is None or "pageid" not in page:
                 continue
             # MediaWiki gives the text of one page at a time: of several spellings, maybe another's.
             another_has_it = any("extract" in other for other in pages.values())
             if "extract" not in page and another_has_it:
                 return await self._page([spelling])
-            return page, answer
-        return None, answer
+            return page, query, redirects
+        return None, query, []
 
     async def _rendered(self, title: str) -> str:
         """Get the text from a wiki that does not have the TextExtracts extension."""
@@ -254,18 +273,29 @@ example "MyBot/1.0 (me@example.org)".
         answer = await self._ask(question)
         return plain_text(answer.get("parse", {}).get("text", ""))
 
-    async def _nearest(self, words: str, term: str) -> str:
-        """Offer what the engine means, and the titles nearest to the words."""
+    async def _nearest(self, title: str, term: str, *, by_title: bool = True) -> str:
+        """Offer what the engine means, and the titles nearest to the words.
+
+        Args:
+            title: What was looked for.
+            term: The same as it was asked, with a section.
+            by_title: Whether the wiki can look for titles that begin so.
+        """
+        words = " ".join(_NOT_IN_TITLES.sub(" ", title).split())
         missing = f'Could not find "{term}".'
         if not words:
             return f"{missing} Search for the name of a person, a place or a thing."
         # The first letters, for engines that find no misspelt titles; a namespace may be invalid.
         first = words.rpartition(":")[2].strip()[: 3 if words.isascii() else 2]
-        question = {**_SEARCH, "srsearch": words, "pssearch": words, "apprefix": first}
+        text = " ".join(_MARKUP.sub(" ", title).split())
+        question = {**_SEARCH, "srsearch": text, "pssearch": words, "apprefix": first}
+        if not by_title:
+            question = {k: v for k, v in question.items() if k[:2] not in ("ps", "ap")}
+            question["list"] = "search"
         query = (await self._ask(question)).get("query", {})
         suggestion = query.get("searchinfo", {}).get("suggestion")
         # A page that was asked for is not there, whatever the index says; [[Chicago]] was not.
-        asked = words if not _NOT_IN_TITLES.search(term) else ""
+        asked = words if not _NOT_IN_TITLES.search(title) else ""
         found = {
             name: [hit["title"] for hit in query.get(name, []) if hit["title"] != asked]
             for name in ("search", "prefixsearch", "allpages")
@@ -302,13 +332,21 @@ def _variants(title: str) -> list[str]:
     ]
 
 
-def _final(title: str, query: dict[str, Any]) -> str:
-    """Follow what the wiki says about a title: its normal form and script, then its redirects."""
-    for step in ("normalized", "converted", "redirects"):
+def _followed(title: str, query: dict[str, Any]) -> tuple[str, list[dict[str, Any]]]:
+    """Follow what the wiki says about a title: its normal form and script, then its redirects.
+
+    Returns:
+        The title in the end, and the redirects; those of another spelling are not among them.
+    """
+    for step in ("normalized", "converted"):
         steps = {move["from"]: move["to"] for move in query.get(step, [])}
-        for _ in steps:  # a circle of redirects ends here
-            title = steps.get(title, title)
-    return title
+        title = steps.get(title, title)
+    redirects = []
+    moves = {move["from"]: move for move in query.get("redirects", [])}
+    while move := moves.pop(title, None):  # once each, as they may go in a circle
+        redirects.append(move)
+        title = move["to"]
+    return title, redirects
 
 
 def _bare(text: str) -> str:
@@ -320,7 +358,7 @@ def _bare(text: str) -> str:
 # -- what the model or the user gets --------------------------------------------------------------
 
 
-def _document(title: str, section: str, page: dict[str, Any], query: dict[str, Any]) -> Document:
+def _document(section: str, page: dict[str, Any], query: dict[str, Any]) -> Document:
     metadata: dict[str, Any] = {
         "title": page["title"],
         "source": page.get("fullurl", ""),
@@ -330,15 +368,11 @@ def _document(title: str, section: str, page: dict[str, Any], query: dict[str, A
         "site": urlsplit(page.get("fullurl", "")).hostname,
         "license": query.get("rightsinfo", {}).get("text"),
         "license_url": query.get("rightsinfo", {}).get("url"),
+        "redirected_from": page.get("redirected_from"),
+        "section": section.replace("_", " "),
     }
-    for move in query.get("redirects", []):
-        if move["to"] == page["title"]:
-            metadata["redirected_from"] = title
-            section = section or move.get("tofragment", "")
-    if section:
-        metadata["section"] = section.replace("_", " ")
     # Extracts end a paragraph with one line break, other texts with an empty line.
-    text = re.sub(r"\s*\n\s*", "\n\n", page["extract"]).strip()
+    text = re.sub(r"\s*\n\s*", "\n\n", joined_formulas(page["extract"])).strip()
     return Document(
         text, metadata={name: value for name, value in metadata.items() if value not in (None, "")}
     )
@@ -349,7 +383,9 @@ def _options(page: dict[str, Any]) -> str:
     text = page.get("extract", "")
     titles = [link["title"] for link in page.get("links", []) if link["title"] != page["title"]]
     at = {title: position for title in titles if (position := text.find(title)) >= 0}
-    ordered = sorted(at, key=lambda title: (at[title], -len(title))) or titles
+    # Those that the page shows under another name come last.
+    rest = (len(text), 0)
+    ordered = sorted(titles, key=lambda title: (at[title], -len(title)) if title in at else rest)
     more = f" and {len(ordered) - _OPTIONS} more" if len(ordered) > _OPTIONS else ""
     if not ordered:
         return f'"{page["title"]}" has several meanings:\n{text}\nSearch for one of them.'

@@ -160,10 +160,16 @@ def _beginning_of(page: Page, term: str, budget: int) -> tuple[str, Document]:
     text = page.text.strip() if whole else _beginning(page, budget)
     lines = [text or "The page is empty."]
     # The model must see that it reads another page than the one it named.
-    section = page.metadata.get("section")
-    if section or fold(page.title) != fold(term.replace("_", " ")):
+    section = _section_of(page)
+    named = str(page.metadata.get("section") or "")
+    if named or fold(page.title) != fold(term.replace("_", " ")):
         where = f', section "{section}"' if section else ""
-        lines.insert(0, f'Page "{page.title}"{where}:')
+        # One that a redirect named is the wiki's affair.
+        missed = not section and named and fold(named) in fold(term.replace("_", " "))
+        lines.insert(
+            0,
+            f'Page "{page.title}"{where}' + (f', without a section "{named}":' if missed else ":"),
+        )
     if page.sections and not whole:
         lines.append(clip(f"Sections: {'; '.join(page.sections)}", budget // 3 + 10))
     if related := page.metadata.get("related"):
@@ -171,13 +177,18 @@ def _beginning_of(page: Page, term: str, budget: int) -> tuple[str, Document]:
     return "\n".join(lines), Document(text, metadata=page.metadata)
 
 
+def _section_of(page: Page) -> str:
+    """Return the section that the search named, or was redirected to, if the page has it."""
+    named = fold(str(page.metadata.get("section") or ""))
+    return next((name for name in page.sections if named and fold(name) == named), "")
+
+
 def _beginning(page: Page, budget: int) -> str:
     """Take whole paragraphs while they fit; the first is shortened if it must be."""
     shown: list[str] = []
     last = ""
     paragraphs = page.paragraphs
-    # A search may have named a section, or have been redirected to one.
-    if wanted := page.metadata.get("section"):
+    if wanted := _section_of(page):
         at = [number for number, (section, _) in enumerate(paragraphs) if section == wanted]
         paragraphs = paragraphs[at[0] :] if at else paragraphs
     for section, paragraph in paragraphs:

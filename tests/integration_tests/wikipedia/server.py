@@ -217,6 +217,15 @@ class Wiki:
         there = f"location: /none/api.php?titles={query['titles'].split('|')[0]}\r\n"
         return await self._send(writer, b"", "301 Moved Permanently", there)
 
+    async def _moved_endlessly(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
+        title = query["titles"].split("|")[0]
+        there = f"location: /none/api.php?titles={title}\r\n"
+        writer.write(f"HTTP/1.1 301 Moved Permanently\r\n{there}\r\n".encode())
+        while True:  # until the other side hangs up
+            writer.write(b" " * 100_000)
+            await writer.drain()
+            self.bytes_sent += 100_000
+
     async def _elsewhere(self, writer: asyncio.StreamWriter, query: dict[str, str]) -> bool:
         title = query["titles"].split("|")[0]
         there = f"location: http://localhost:{self.port}/none/api.php?titles={title}\r\n"

@@ -112,7 +112,7 @@ def test_no_fault_gets_into_the_cache(bad_wiki, fault, tmp_path):
     assert kept == (0,)
 
 
-@pytest.mark.parametrize("fault", ["limited_once", "unavailable_once", "moved"])
+@pytest.mark.parametrize("fault", ["limited_once", "unavailable_once", "moved", "moved_endlessly"])
 def test_what_passes_is_waited_for(bad_wiki, fault):
     """A wiki that is busy once, or has moved, is asked again and gives its page."""
     with docstore(bad_wiki, fault) as store:

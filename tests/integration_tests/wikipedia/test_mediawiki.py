@@ -144,7 +144,7 @@ def test_an_over_long_title_costs_nothing(mediawiki, store):
 def test_two_spellings_that_both_exist_do_not_mix(mediawiki, store):
     """The spelling asked for wins, though the wiki gives the text of another page first."""
     assert {"Circle one", "Three", "Tree"} <= set(PAGES)
-    page, _ = asyncio.run(_page(store, ["Tree", "Three"]))
+    page, *_ = asyncio.run(_page(store, ["Tree", "Three"]))
 
     assert page["title"] == "Tree"
     assert page["extract"].startswith("A tree")

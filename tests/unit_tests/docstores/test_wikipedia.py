@@ -3,7 +3,9 @@
 import pytest
 
 from langchain_custom_agents import WikipediaDocstore
+from langchain_custom_agents.docstores._formulas import joined_formulas
 from langchain_custom_agents.docstores._html import plain_text
+from langchain_custom_agents.docstores._mediawiki import _retry_after
 
 LOCAL = "http://127.0.0.1:9/api.php"
 
@@ -127,3 +129,123 @@ def test_what_brackets_hold_is_offered(term, said):
             return {"query": {"search": hits, "pages": []}}
 
     assert Stale(api_url=LOCAL).search(term).startswith(said)
+
+
+class Told(WikipediaDocstore):
+    """A wiki that answers with what it is told, and remembers what it was asked."""
+
+    def __init__(self, *pages, **query):
+        super().__init__(api_url=LOCAL)
+        self.query = {"pages": list(pages), **query}
+        self.asked = []
+
+    async def _ask(self, question):
+        self.asked.append(question)
+        return {"query": {} if "list" in question else self.query}
+
+
+NASA = {"title": "NASA", "pageid": 1, "extract": "NASA flies.\n== History ==\nIt began in 1958."}
+REDIRECTS = [{"from": "Nasa", "to": "NASA", "tofragment": "History"}]
+
+
+def test_the_redirect_of_another_spelling_is_not_followed():
+    """NASA was not redirected because Nasa is, and opens at its beginning."""
+    metadata = Told(NASA, redirects=REDIRECTS).search("NASA").metadata
+
+    assert "redirected_from" not in metadata
+    assert "section" not in metadata
+
+
+def test_a_redirect_says_where_it_came_from():
+    """The redirect that was asked for is told, with the section that it leads to."""
+    metadata = Told(NASA, redirects=REDIRECTS).search("Nasa").metadata
+
+    assert (metadata["redirected_from"], metadata["section"]) == ("Nasa", "History")
+
+
+@pytest.mark.parametrize("term", ["C#", "C# (programming language)"])
+def test_a_sharp_in_a_name_opens_no_other_page(term):
+    """C# is not the page C with a section: no title holds the sign, so the nearest are offered."""
+    store = Told({"title": "C", "pageid": 1, "extract": "A letter."})
+
+    assert store.search(term).startswith(f'Could not find "{term}"')
+    assert store.asked[0]["srsearch"] == term
+
+
+def test_the_signs_of_an_address_are_read():
+    """A title as it stands in an address, with %20 for a space, is the title."""
+    store = Told({"title": "Café Flore", "pageid": 1, "extract": "A café."})
+
+    assert store.search("Caf%C3%A9%20Flore").metadata["title"] == "Café Flore"
+
+
+def test_what_no_title_can_be_is_searched_as_text():
+    """The wiki refuses to look for titles like "../x", so only its texts are searched."""
+    store = Told({"title": "../x", "invalid": True})
+
+    assert store.search("../x").startswith('Could not find "../x"')
+    assert store.asked[1]["list"] == "search"
+    assert "pssearch" not in store.asked[1]
+
+
+def test_a_disambiguation_page_loses_no_option():
+    """Options that the page shows under another name are offered after the others."""
+    page = {
+        "title": "Mixed",
+        "pageid": 1,
+        "pageprops": {"disambiguation": ""},
+        "extract": "Mixed may be the planet or Tree.",
+        "links": [{"title": "Mercury (planet)"}, {"title": "Tree"}],
+    }
+
+    assert "may refer to: Tree; Mercury (planet)." in Told(page).search("Mixed")
+
+
+def test_rendered_powers_stay_powers():
+    """Ten to the sixth is not ten, and a nested table is left out whole."""
+    html = (
+        "<p>10<sup>6</sup> km<sup>2</sup>, 10<sup>−3</sup>, 1<sup>er</sup>."
+        '<sup class="reference"><span>[</span>1<span>]</span></sup></p>'
+        "<table><tr><td><table><tr><td>in</td></tr></table>out</td></tr></table>"
+        '<ol class="references"><li>A note</li></ol>'
+    )
+
+    assert plain_text(html) == "10⁶ km², 10⁻³, 1er."
+
+
+def formula(typed, *signs, style="displaystyle"):
+    """A formula as the TextExtracts extension gives it."""
+    laid_out = "".join(f"        {sign}\n" for sign in signs)
+    return f"\n  \n    \n      \n{laid_out}      \n    \n    {{\\{style} {typed}}}\n  "
+
+
+@pytest.mark.parametrize(
+    ("extract", "text"),
+    [
+        (f"All {formula('x', 'x')} of a set.", r"All {\displaystyle x} of a set."),
+        (f"All {formula('x', 'x')}, or", r"All {\displaystyle x}, or"),
+        (f"({formula('n')}\n-dimensional)", r"({\displaystyle n}-dimensional)"),
+        (f"{formula('p', style='textstyle')}\n and", r"{\textstyle p} and"),
+        (f"A {formula('a')}{formula('b', 'b')} c", r"A {\displaystyle a}{\displaystyle b} c"),
+        (
+            f"It is:\n{formula('E=mc^{2}', 'E', '=')}\n\nwhere E",
+            "It is:|{\\displaystyle E=mc^{2}}|where E",
+        ),
+        (f"== Law =={formula('x')} is", "== Law ==|{\\displaystyle x} is"),
+        ("A poem:\n    of one style\nEnd.", "A poem:|    of one style|End."),
+        (f"A line:\n   kept{formula('x')}\n\nEnd.", "A line:|   kept|{\\displaystyle x}|End."),
+    ],
+)
+def test_a_formula_is_one_piece_of_its_sentence(extract, text):
+    """A formula is written once, as it was typed; its sentence is not cut into signs."""
+    lines = joined_formulas(extract).replace("\r", "").split("\n")
+
+    assert "|".join(line for line in lines if line.strip()) == text
+
+
+@pytest.mark.parametrize("header", ["9" * 400, "²", "soon", "-1", ""])
+def test_any_retry_after_is_a_wait_or_none(header):
+    """What a server asks for is never more than a number of seconds."""
+    wait = _retry_after(header)
+
+    assert wait is None or 0 < wait < 10**9

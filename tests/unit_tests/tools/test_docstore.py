@@ -388,3 +388,26 @@ class TestLookupStandard(ToolsUnitTests):
     def tool_invoke_params_example(self):
         """A call."""
         return {"query": "paints"}
+
+
+@pytest.mark.parametrize(
+    ("section", "begins"),
+    [
+        ("career", 'Page "Takuma", section "Career":\nCareer: He teaches.'),
+        ("Music", 'Page "Takuma", without a section "Music":\nTakuma is a father.'),
+    ],
+)
+def test_a_section_is_shown_only_if_the_page_has_it(section, begins):
+    """A section is found without regard to case; one that is not there is not claimed."""
+
+    class Wiki:
+        def search(self, term):
+            text = (
+                "Takuma is a father.\n\n== Career ==\n\nHe teaches.\n\n== Family ==\n\n"
+                + "x " * 200
+            )
+            return Document(text, metadata={"title": "Takuma", "section": term.partition("#")[2]})
+
+    search, _ = docstore_tools(Wiki(), search_tokens=20)
+
+    assert search.run(f"Takuma#{section}").startswith(begins)
