@@ -18,7 +18,7 @@ from langchain_core.messages import (
     convert_to_messages,
     get_buffer_string,
 )
-from langchain_core.prompts import BasePromptTemplate, StringPromptTemplate
+from langchain_core.prompts import BasePromptTemplate, PromptTemplate, StringPromptTemplate
 from langchain_core.prompts.chat import (
     BaseChatPromptTemplate,
     ChatPromptTemplate,
@@ -47,6 +47,12 @@ from langchain_custom_agents.models.transcript import question_label
 
 Example = tuple[str, Sequence[tuple[str, Move, Any]]]
 """A few-shot example as data: a question, and steps of thought, move and observation."""
+
+_MADE_OF_PARTS = (
+    "The template is made of the prompt's parts. Give the parts (prefix=, format_instructions=, "
+    "suffix=), or replace the whole: agent.llm_chain.prompt = PromptTemplate.from_template(...), "
+    "or ChatPromptTemplate.from_messages(...)."
+)
 
 HISTORY = "chat_history"
 SCRATCHPAD = "agent_scratchpad"
@@ -152,9 +158,18 @@ class DialectPrompt(KnownFields, BaseModel):
     def _to_toolbox(cls, tools: Sequence[Any] | Toolbox) -> Toolbox:
         return Toolbox.of(tools)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field; what was written once is written anew if it is a part of the prompt."""
+        part = name in type(self).model_fields and name not in BasePromptTemplate.model_fields
+        super().__setattr__(name, Toolbox.of(value) if name == "tools" else value)
+        if part:
+            self.model_post_init(None)
+            name_variables(self)
+
     def model_post_init(self, context: Any, /) -> None:
         """Write once what stays the same in every prompt."""
         super().model_post_init(context)
+        self._constant_head = None
         self._scratchpad = Scratchpad(self.dialect, self.tools)
         if not variables_of(self.prefix, self.format_instructions) - {"tools", "tool_names"}:
             self._constant_head = self._write_head({})
@@ -283,12 +298,7 @@ class ReActPromptTemplate(DialectPrompt, StringPromptTemplate):
 
     @template.setter
     def template(self, text: str) -> NoReturn:  # noqa: ARG002
-        msg = (
-            "The template is made of the prompt's parts. Give the parts (prefix=, "
-            "format_instructions=, suffix=), or replace the whole: agent.llm_chain.prompt = "
-            "PromptTemplate.from_template(...)."
-        )
-        raise AttributeError(msg)
+        raise AttributeError(_MADE_OF_PARTS)
 
     def pretty_repr(self, html: bool = False) -> str:  # noqa: ARG002
         """Show the prompt with its variables unfilled."""
@@ -297,6 +307,13 @@ class ReActPromptTemplate(DialectPrompt, StringPromptTemplate):
     @property
     def _prompt_type(self) -> str:
         return "dialect"
+
+
+class _Shown(PromptTemplate):
+    """A template that was made to be looked at: what is written into it would be lost."""
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(_MADE_OF_PARTS)
 
 
 class StructuredChatPromptTemplate(DialectPrompt, BaseChatPromptTemplate):
@@ -346,16 +363,22 @@ class StructuredChatPromptTemplate(DialectPrompt, BaseChatPromptTemplate):
         return f"{head}\n\n{fill(self.suffix, {**self._tool_values(), **values})}"
 
     @property
-    def messages(self) -> list[Any]:
+    def messages(self) -> tuple[Any, ...]:
         """The prompt as message templates, to look at: they are made of the parts above."""
         values = stand_ins(self)
         pad = self._pop_pad(values)
+        system = _Shown.from_template(as_template(self._system(values)))
+        human = _Shown.from_template(as_template(self._human(values, pad)))
         between = self.memory_prompts or [MessagesPlaceholder(HISTORY, optional=True)]
-        return [
-            SystemMessagePromptTemplate.from_template(as_template(self._system(values))),
+        return (
+            SystemMessagePromptTemplate(prompt=system),
             *between,
-            HumanMessagePromptTemplate.from_template(as_template(self._human(values, pad))),
-        ]
+            HumanMessagePromptTemplate(prompt=human),
+        )
+
+    @messages.setter
+    def messages(self, messages: Any) -> NoReturn:  # noqa: ARG002
+        raise AttributeError(_MADE_OF_PARTS)
 
     def _placed(self, values: Mapping[str, Any]) -> Iterable[BaseMessage]:
         for prompt in self.memory_prompts:

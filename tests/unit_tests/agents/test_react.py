@@ -379,6 +379,20 @@ def test_a_scratchpad_of_messages_is_given_messages(search):
     ]
 
 
+@pytest.mark.parametrize("part", ["prefix", "format_instructions", "suffix"])
+def test_a_part_of_the_prompt_may_be_set_later(search, part):
+    """What is written once for all prompts is written anew, and so are the inputs it takes."""
+    template = "Be {mood}. {input} {agent_scratchpad}" if part == "suffix" else "Be {mood}."
+    llm = ScriptedLLM([LOOK, KNOW])
+    agent = ReActAgent.from_llm_and_tools(llm, [search])
+    agent.plan([], input="How old?")
+    setattr(agent.llm_chain.prompt, part, template)
+    agent.plan([], input="How old?", mood="calm")
+
+    assert agent.input_keys == ["input", "mood"]
+    assert "Be calm." in llm.prompts[1]
+
+
 def test_a_template_is_not_written_over_in_parts(search):
     """Who assigns to `prompt.template`, which ours makes of its parts, is told what to do."""
     agent = ReActAgent.from_llm_and_tools(ScriptedLLM([]), [search])

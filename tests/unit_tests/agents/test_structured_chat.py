@@ -187,3 +187,17 @@ def test_the_prompt_can_be_looked_at_as_messages():
     again = ChatPromptTemplate(prompt.messages).format_messages(**asked, agent_scratchpad="")
 
     assert again == prompt.format_messages(**asked, intermediate_steps=[])
+
+
+def test_messages_to_look_at_are_not_written_over():
+    """`prompt.messages[0].prompt.template = ...`, as people do it, would be lost without a word."""
+    prompt = StructuredChatAgent.from_llm_and_tools(
+        ScriptedChatModel([]), [weather]
+    ).llm_chain.prompt
+
+    with pytest.raises(AttributeError, match="Give the parts"):
+        prompt.messages[0].prompt.template = "Be brief."
+    with pytest.raises(AttributeError, match="Give the parts"):
+        prompt.messages = []
+    with pytest.raises(TypeError):
+        prompt.messages[0] = "Be brief."
