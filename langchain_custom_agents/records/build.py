@@ -43,6 +43,8 @@ from langchain_custom_agents.records.record import (
 )
 from langchain_custom_agents.records.redaction import redact
 
+_INVALID = "invalid_tool"  # by which LangChain's executor answers for a tool that does not exist
+
 Event: TypeAlias = tuple[str, float, UUID | None, UUID | None, tuple[Any, ...]]
 """A kind, when, inside of which tool call, about which run, and what belongs to it."""
 
@@ -344,6 +346,8 @@ class _Story:
 
     def _called(self, name: str, given: Any, call_id: str | None) -> CallRecord:
         """Find the call that a tool's start belongs to: calls may run side by side."""
+        if name == _INVALID and isinstance(given, Mapping):
+            name = str(given.get("requested_tool_name", name))
         same = [call for call in self._waiting if call.tool == name]
         exact = [call for call in same if means(call.input, given)]
         for call in (exact or same)[:1]:

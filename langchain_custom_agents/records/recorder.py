@@ -156,7 +156,9 @@ class Recorder(BaseCallbackHandler):
         """Note a run, or the steps that a part of it is given."""
         run, owner = self._begin(run_id, parent_run_id, inputs, kwargs.get("name"))
         if isinstance(inputs, dict) and inputs.get("intermediate_steps"):
-            run.events.append(("steps", clock(), owner, run_id, (inputs["intermediate_steps"],)))
+            # A copy: LangChain's executor goes on filling its own list.
+            steps = [*inputs["intermediate_steps"]]
+            run.events.append(("steps", clock(), owner, run_id, (steps,)))
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Note the end of a run."""

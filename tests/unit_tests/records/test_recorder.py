@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 from langchain_classic.agents import AgentExecutor as StockExecutor
+from langchain_classic.agents import create_react_agent
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
+from langchain_core.prompts import PromptTemplate
 from langchain_core.tools import Tool, tool
 
 from langchain_custom_agents import (
@@ -228,6 +230,23 @@ def test_langchains_executor_with_our_agent() -> None:
 
     assert same[0] == same[1]
     assert [call.observation for call in ours.calls] == [call.observation for call in stock.calls]
+
+
+@pytest.mark.parametrize("executor_class", [StockExecutor, AgentExecutor])
+def test_langchains_agents_of_a_prompt(executor_class: Any) -> None:
+    """Each step has its own call alone, that of a tool that does not exist included."""
+    prompt = PromptTemplate.from_template(
+        "{tools} {tool_names} {input}\nThought:{agent_scratchpad}"
+    )
+    unknown = " I look\nAction: Browse\nAction Input: Takuma"
+    agent = create_react_agent(ScriptedLLM([unknown, LOOK, LOOK, KNOW]), [search()], prompt)
+    executor = executor_class(agent=agent, tools=[search()])
+    recorder = Recorder(executor, dialect=ENGLISH)
+    executor.invoke({"input": "What is Takuma?"}, {"callbacks": [recorder]})
+    calls = [[(call.tool, call.input) for call in step.calls] for step in recorder.record.steps]
+
+    assert calls == [[("Browse", "Takuma")], *[[("Search", "Takuma")]] * 2, []]
+    assert recorder.record.steps[0].observation.startswith("Browse is not a valid tool")
 
 
 def test_create_agent() -> None:
