@@ -48,6 +48,7 @@ class Sayings:
     """What the stand-in says, in one language. Texts are `str.format` templates."""
 
     find: str
+    find_out: str
     look_up: str
     compute: str
     know: str
@@ -63,6 +64,7 @@ class Sayings:
 SAYINGS = {
     "en": Sayings(
         find="I need to find {asked}.",
+        find_out="I need to find out: {asked}",
         look_up="The page has more: I look up {asked} in it.",
         compute="This is a sum: I compute it.",
         know="I know the answer now.",
@@ -76,6 +78,7 @@ SAYINGS = {
     ),
     "ja": Sayings(
         find="{asked}を調べる必要がある。",
+        find_out="「{asked}」を調べる必要がある。",
         look_up="ページの続きで{asked}を探す。",
         compute="計算が必要だ。",
         know="答えがわかった。",
@@ -90,6 +93,7 @@ SAYINGS = {
     ),
     "zh": Sayings(
         find="需要查明{asked}。",
+        find_out="需要查明：{asked}",
         look_up="在该页面中继续查找{asked}。",
         compute="这需要计算。",
         know="我现在知道答案了。",
@@ -407,10 +411,11 @@ class _Search:
         return question.start not in (start, self.instead.get(fold(start)))
 
     def _finding(self, question: Question) -> str:
-        short = self._hopped(question) or _is_short(question)
-        asked = _in_short(question) if short and question.start else question.text
-        again = bool(self.steps) and not self._hopped(question)
-        return (self.say.again if again else "") + self.say.find.format(asked=asked.rstrip("?？"))
+        """Say what has to be found: what is asked of the entity, or the question as it stands."""
+        again = self.say.again if self.steps and not self._hopped(question) else ""
+        if question.start and (self._hopped(question) or _is_short(question)):
+            return again + self.say.find.format(asked=_in_short(question))
+        return again + self.say.find_out.format(asked=question.text)
 
     @property
     def _asks(self) -> bool:

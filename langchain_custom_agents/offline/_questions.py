@@ -84,7 +84,12 @@ def analyse(text: str, default_language: str = "en") -> Question:
         start, hops, wanted = _chain_en(text)
     else:
         start, hops, wanted = _chain_unspaced(text, language)
-    return Question(text, language, start, hops, wanted, _kind(text, wanted, language))
+    kind = _kind(text, wanted, language)
+    if re.fullmatch(
+        rf"who (?:is|are|was|were) {re.escape(fold(start))}", fold(text).rstrip(" ?.!")
+    ):
+        kind = "definition"  # of somebody named; "Who is the landlord?" wants the name
+    return Question(text, language, start, hops, wanted, kind)
 
 
 # -- English --------------------------------------------------------------------------------------
@@ -298,7 +303,7 @@ def _kind(text: str, wanted: str, language: str) -> Kind:
     about = terms_of(wanted or text, language)
     if re.match(r"what (?:do|does|did) .+ do\Z", asked) and (wanted != text.rstrip(" ?.!")):
         return "occupation"
-    if re.match(r"(?:what|who) (?:is|are|was|were|do|does|did)\b", asked) and len(about) <= 2:
+    if re.match(r"what (?:is|are|was|were|do|does|did)\b", asked) and len(about) <= 2:
         return "definition"
     return "thing"
 

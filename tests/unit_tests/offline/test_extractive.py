@@ -192,6 +192,11 @@ def test_understands_the_ways_a_chain_is_put(question: str) -> None:
         (HIROKO, "How old is Hiroko?", "Hiroko is 10 years old."),
         (HIROKO, "Who is hiroko's father?", "Hiroko's father is takuma."),
         (HIROKO, "What does ayako do?", "Ayako is a doctor."),
+        (
+            ["Takuma is a teacher. Hiroko's father is Takuma."],
+            "Who is Takuma?",
+            "Takuma is a teacher.",
+        ),
         (HIROKO_JA, "ひろこの父の職業は何ですか?", "たくまは教師です。"),
         (HIROKO_JA, "ひろこさんのお母さんの仕事は何ですか。", "あやこは医者です。"),
         (HIROKO_JA, "ひろこは何歳ですか?", "ひろこは10歳です。"),
@@ -205,6 +210,22 @@ def test_answers_from_five_sentences(texts: list[str], question: str, answer: st
     """Relations, ages and occupations are found in English, Japanese and Chinese."""
     assert play(question, [search_over(texts)])[0] == answer
     assert play(question, [search_over(texts, k=4)])[0] == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "dialect", "thought"),
+    [
+        ("What is hiroko's father's age?", ENGLISH, "I need to find hiroko's father."),
+        ("Who wrote it?", ENGLISH, "I need to find out: Who wrote it?"),
+        ("誰が医者ですか?", JAPANESE, "「誰が医者ですか?」を調べる必要がある。"),
+        ("谁是老师？", CHINESE, "需要查明：谁是老师？"),
+    ],
+)
+def test_thoughts_are_sentences(question: str, dialect: Dialect, thought: str) -> None:
+    """What is looked for is named, and where it has no short name the question is quoted."""
+    head = head_of(dialect, [search_over(HIROKO)])
+    said = ExtractiveLLM().invoke(f"{head}\n\n{dialect.question} {question}\n{dialect.cue}")
+    assert dialect.read(said).thought == thought
 
 
 @pytest.mark.parametrize(
