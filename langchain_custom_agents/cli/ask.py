@@ -119,16 +119,18 @@ def ask(
     language = _language(question, source, dialect)
     asked = _Asked(question, source, agent, dialect, model, max_iterations, language)
     answered = asked.stepped(tell, screen) if step else asked.answered(tell)
+    limit = answered["stopped"] and answered["answer"].startswith("Agent stopped")
     if as_object:
         click.echo(as_json(answered))
     elif quiet:
         click.echo(visible(answered["answer"]))
     else:
-        if not step:  # which has told the answer as its last step
+        if not step:  # which has told the answer as its last step, and how the run ended
             tell("answer", answered["answer"])
+            if answered["stopped"] and not limit:
+                tell("note", "A limit ended the run: that is the best answer from what was found.")
         for number, found in enumerate(answered["sources"], 1):
             tell("note", said_source(found, number))
-    limit = answered["stopped"] and answered["answer"].startswith("Agent stopped")
     if limit or answered.get("unfinished"):
         raise click.exceptions.Exit(1)
 

@@ -17,8 +17,9 @@ from langchain_custom_agents.cli.names import DIALECTS
 @click.argument("subject", metavar="MODULE:OBJECT")
 @click.option(
     "--dialect",
+    metavar="NAME",
     type=click.Choice(list(DIALECTS)),
-    help="The form it reads, if that cannot be found out.",
+    help="The form it reads, if that cannot be found out; see `lca agents`.",
 )
 @click.option(
     "--html", "html_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a page."
@@ -27,7 +28,12 @@ from langchain_custom_agents.cli.names import DIALECTS
     "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write JSON."
 )
 @click.option(
-    "--examples", default=2, show_default=True, help="How many examples to show of each fault."
+    "--examples",
+    type=click.IntRange(min=0),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="How many examples to show of each fault.",
 )
 def doctor(
     subject: str,

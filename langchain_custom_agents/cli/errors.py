@@ -21,6 +21,16 @@ _UNREACHABLE = re.compile(
     r"connect|timed? ?out|unreachable|name resolution|getaddrinfo", re.IGNORECASE
 )
 
+# What a library's sentence calls its arguments, in the words of the command line.
+_IN_OPTIONS = (
+    (re.compile("`user_agent`"), "--contact"),
+    (re.compile("`api_url`"), "--api-url"),
+    (re.compile("`language`"), "--language"),
+    (re.compile("; credentials go into `headers`"), ""),
+    (re.compile(", or answer from what is known"), ""),  # which is for a model
+    (re.compile(r" If they are the same model, pass embedding_id=.*"), " Name its --embeddings."),
+)
+
 
 class Failure(click.ClickException):
     """Something that did not work, said to the user; the exit code is 1.
@@ -30,7 +40,10 @@ class Failure(click.ClickException):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(visible(redact(" ".join(message.split()))))
+        said = " ".join(message.split())
+        for words, option in _IN_OPTIONS:
+            said = words.sub(option, said)
+        super().__init__(visible(redact(said)))
 
 
 class Interrupted(Failure):

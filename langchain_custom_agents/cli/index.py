@@ -15,7 +15,7 @@ from langchain_custom_agents.cli.documents import (
 )
 from langchain_custom_agents.cli.errors import Failure, using_model
 from langchain_custom_agents.cli.names import CONVERTED, TEXT
-from langchain_custom_agents.cli.sources import progress_on
+from langchain_custom_agents.cli.sources import WrittenPath, progress_on
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -29,12 +29,12 @@ Examples:
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=WrittenPath(path_type=Path))
 @click.option(
     "--into",
     required=True,
     metavar="FOLDER",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=WrittenPath(path_type=Path, file_okay=False),
     help="The folder of the index, made if need be.",
 )
 @click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +32,16 @@ _BY_PASSAGES = "zero-shot-react-description"
 _ASKING = "self-ask-with-search"
 ONE_TOOL = (_BY_PAGES, _ASKING)
 """The agent types whose tools have names of their own."""
+
+
+class WrittenPath(click.Path):
+    """A path that somebody wrote: an empty one would be the folder that one is in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse an empty path, as an unset variable of a shell gives it."""
+        if not os.fspath(value):
+            self.fail("The path is empty: name a file or a folder.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class SourceCommand(click.Command):
@@ -182,7 +193,7 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
                 "--docs",
                 multiple=True,
                 metavar="PATH...",
-                type=click.Path(path_type=Path),
+                type=WrittenPath(path_type=Path),
                 help="Files and folders to read: in folders txt, md and rst; named themselves any "
                 "text and, with the extra docs, pdf, docx and html.",
             ),
@@ -202,6 +213,7 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--index",
                 metavar="FOLDER|URL",
+                type=WrittenPath(path_type=str),
                 help="A folder made by `lca index`, postgresql://... or milvus:...",
             ),
             click.option(
@@ -213,7 +225,7 @@ def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
             click.option(
                 "--into",
                 metavar="FOLDER",
-                type=click.Path(path_type=Path),
+                type=WrittenPath(path_type=Path),
                 help="Where pages of the web are kept, made if need be. Without: they are "
                 "forgotten at the end.",
             ),

@@ -289,11 +289,12 @@ def test_a_file_that_cannot_be_imported_is_told_why(tmp_path):
         ("os.path:basename", "--dialect"),
         ("./no_such_file.py:reader", "There is no Python file"),
         (".relative:reader", "Importing .relative raised"),
+        ("json:loads --examples -1", "-1 is not in the range"),
     ],
 )
 def test_the_command_says_what_to_do(subject, said):
     """What cannot be examined ends with a sentence and exit code 2."""
-    result = CliRunner().invoke(doctor, [subject])
+    result = CliRunner().invoke(doctor, subject.split())
 
     assert result.exit_code == 2
     assert said in result.output

@@ -110,6 +110,8 @@ def test_limit_makes_the_model_answer(lca):
     told = json.loads(lca("ask", "--json", "--max-iterations", "1", QUESTION).stdout)
     assert len(told["steps"]) == 1
     assert told["stopped"] is True
+    assert "A limit ended the run" in lca("ask", "--max-iterations", "1", QUESTION).stdout
+    assert "A limit ended the run" not in lca("ask", QUESTION).stdout
 
 
 @pytest.mark.parametrize(
@@ -124,6 +126,8 @@ def test_limit_makes_the_model_answer(lca):
         (("x", "--json", "--quiet"), 2, "give one of them"),
         (("x", "--wikipedia", "--index", "y"), 2, "--wikipedia and --index name two sources"),
         (("x", "--language", "ja"), 2, "give --wikipedia"),
+        (("x", "--docs", ""), 2, "The path is empty"),
+        (("x", "--index", ""), 2, "The path is empty"),
         (("x", "--docs", "/no such path"), 1, "/no such path does not exist"),
         (("--docs", ".", "no such.md", "x"), 2, "there are 2: 'no such.md', 'x'. Put it in"),
         (("--docs", ".", "gone.md", "x"), 1, "gone.md does not exist"),
@@ -131,7 +135,9 @@ def test_limit_makes_the_model_answer(lca):
         (("x", "--index", "/no such path"), 1, "lca index PATH --into"),
         (("x", "--index", "mysql://h/d"), 1, "no known kind of store"),
         (("x", "--wikipedia"), 1, "--contact EMAIL"),
-        (("x", "--wikipedia", "--language", "no such"), 1, "language"),
+        (("x", "--wikipedia", "--language", "no such"), 1, "--language is"),
+        (("x", "--wikipedia", "--contact", "me"), 1, "give --contact"),
+        (("x", "--api-url", "my wiki"), 1, "--api-url must be"),
         (("x", "--model", "gpt-4o"), 1, "There is no key for gpt-4o"),
         (("x", "--model", "fantasy"), 1, "give PROVIDER:NAME"),
         (("x", "--model", "openai:gpt-4o"), 1, "set the environment variable OPENAI_API_KEY"),

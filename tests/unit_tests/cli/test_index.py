@@ -90,6 +90,7 @@ def test_long_documents_are_cut(index, tmp_path):
     ("args", "code", "said"),
     [
         ((), 2, "Missing argument"),
+        (("",), 2, "The path is empty"),
         (("/no such path",), 1, "does not exist"),
         ((".", "--chunk-size", "100", "--chunk-overlap", "100"), 2, "less than --chunk-size"),
         ((".", "--embeddings", "nonsense"), 1, "nonsense"),
@@ -100,6 +101,13 @@ def test_errors_are_one_sentence(lca, tmp_path, args, code, said):
     result = lca("index", *args, "--into", tmp_path / "made")
     assert result.exit_code == code
     assert said in result.output.rstrip().splitlines()[-1]
+
+
+def test_a_folder_without_a_name_is_refused(lca, notes):
+    """An empty name, as an unset variable of a shell gives it, is not the folder one is in."""
+    result = lca("index", notes, "--into", "")
+    assert result.exit_code == 2
+    assert "The path is empty" in result.output
 
 
 def test_a_folder_without_an_index_is_refused(lca, tmp_path):

@@ -84,7 +84,10 @@ def test_pages_that_could_not_be_asked_for_are_a_failure():
     """Where no page could be asked for there is no answer, not even "The documents do not say."."""
 
     class Wiki:
-        says = Trouble("wiki.example.org has trouble of its own (503). Search again later.")
+        says = Trouble(
+            "wiki.example.org has trouble of its own (503). Check `api_url`, or answer from what "
+            "is known."
+        )
 
         def search(self, search: str, /) -> str | Document:
             return self.says
@@ -94,7 +97,7 @@ def test_pages_that_could_not_be_asked_for_are_a_failure():
     search, _ = source.tools("react-docstore")
     assert source.answered("?", [])["answer"] == "?"  # nobody asked
     search.run("Takuma")
-    with pytest.raises(Failure, match=r"trouble of its own \(503\)"):
+    with pytest.raises(Failure, match=r"trouble of its own \(503\)\. Check --api-url\.\Z"):
         source.answered("The documents do not say.", [])
     wiki.says = 'Could not find "Takuma".'
     search.run("Takuma")
