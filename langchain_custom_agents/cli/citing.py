@@ -1,7 +1,8 @@
 """Where answers come from, as it is said."""
 
-import re
 from typing import TYPE_CHECKING, Any
+
+from langchain_custom_agents._cited import numbers_in
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document
@@ -59,7 +60,7 @@ def cited(answer: str, sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
         [{'number': 2}]
     """
     numbered = {source["number"]: source for source in sources}
-    named = {int(number) for number in re.findall(r"\[(\d{1,4})\]", answer)}
+    named = numbers_in(answer)
     return [numbered[number] for number in sorted(named & set(numbered) or set(numbered))]
 
 

@@ -95,7 +95,7 @@ def article_of(page: Fetched) -> Article:
     Raises:
         RefusedError: If there is no text in it.
     """
-    if page.body[:5] == b"%PDF-":
+    if b"%PDF-" in page.body[: 1024 if page.kind == "application/pdf" else 5]:
         found = _pdf(page)
     elif page.kind in _HTML:
         found = _html(page)
@@ -128,14 +128,19 @@ def visible(text: str) -> str:
 
 
 def _decoded(page: Fetched) -> str:
-    """Decode a page: as its first bytes, HTTP or its HTML declare, as UTF-8, or as it looks.
+    """Decode a page: as UTF-8, as its first bytes, HTTP or its HTML declare, or as it looks.
 
     What is declared is tried, not believed: the first that fits the whole page is it.
     """
     body = page.body
     marked = next((name for mark, name in _MARKS if body.startswith(mark)), None)
+    if marked is None and not body.isascii():
+        # What is valid as UTF-8 is hardly ever anything else, whatever a server says.
+        with contextlib.suppress(UnicodeDecodeError):
+            return body.decode("utf-8")
     own = _DECLARED.search(body, 0, 4096) if page.kind in _HTML else None
-    declared = (marked, page.charset, own and own[1].decode("ascii", "replace"), "utf-8")
+    japanese = "iso-2022-jp" if b"\x1b$" in body else None  # it shifts with this, and is all ASCII
+    declared = (marked, page.charset, own and own[1].decode("ascii", "replace"), japanese, "utf-8")
     names = list(dict.fromkeys(_MEANT.get(name.lower(), name) for name in declared if name))
     for name in names:
         with contextlib.suppress(LookupError, UnicodeDecodeError):

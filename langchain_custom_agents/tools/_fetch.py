@@ -119,9 +119,13 @@ def origin_of(url: str) -> str:
     if parsed.userinfo:
         msg = "Addresses with a user name or password are not read; give the address without."
         raise RefusedError(msg)
-    host = parsed.raw_host.decode("ascii").lower()
+    host = _ascii_host(parsed).lower()
     host = f"[{host}]" if ":" in host else host
     return f"{parsed.scheme}://{host}:{port}"
+
+
+def _ascii_host(url: httpx2.URL) -> str:
+    return url.raw_host.decode("ascii")
 
 
 class Fetcher:
@@ -252,7 +256,8 @@ class Fetcher:
         parsed, origin = httpx2.URL(url), origin_of(url)
         try:
             port = int(origin.rpartition(":")[2])
-            addresses = list(self._resolve(parsed.host, port))
+            # As it is written in a request: Python would spell some letters in an older way.
+            addresses = list(self._resolve(_ascii_host(parsed), port))
         except (OSError, UnicodeError) as error:
             msg = f"{parsed.host} was not found; check the address."
             raise RefusedError(msg) from error
@@ -290,12 +295,12 @@ class Fetcher:
             place,
             headers={"Host": named.netloc.decode("ascii")},
             # The certificate must be that of the name, not of the address.
-            extensions={"sni_hostname": named.host},
+            extensions={"sni_hostname": _ascii_host(named)},
             timeout=max(0.1, deadline - self._clock()),
         ) as response:
-            if response.is_redirect:
+            if response.has_redirect_location:
                 return str(named.join(response.headers["location"]))
-            if response.status_code >= 400:
+            if response.status_code >= 300:
                 msg = f"{url} could not be read: HTTP {response.status_code}."
                 raise RefusedError(msg, response.status_code)
             return self._page(url, response, deadline, max_bytes)

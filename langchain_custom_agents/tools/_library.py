@@ -108,6 +108,8 @@ class Library:
             held = self._held(page.url)
         digest = hashlib.sha256(article.text.encode()).hexdigest()
         if (twin := self._twin(digest, page.url, article)) is not None:
+            if held:  # what this page said before
+                self._store.delete(_ids(page.url, len(held)))
             return twin, f"The same text is stored from {twin[0].metadata['source']}."
         fresh = self._passages(article, page.url, digest)
         same = held and held[0].metadata.get("content_hash") == digest

@@ -19,8 +19,8 @@ __all__ = ("goes_its_way", "is_control_flow", "is_refusal", "words_of", "words_o
 
 _MAX_BODY = 20_000
 # Keys and tokens travel in the query of an address; the model sees its own input anyway.
-_QUERY = re.compile(r"(https?://[^\s?#'\"<>]+)\?[^\s'\"<>]*")
-_USER = re.compile(r"(https?://)[^\s/@'\"<>]+@")
+_QUERY = re.compile(r"((?:\b\w+://|url: /)[^\s?#'\"<>]*)\?[^\s'\"<>]*")  # "url: /" in requests
+_USER = re.compile(r"(\b\w+://)[^\s/@'\"<>]+@")
 _OF_HANDLERS = frozenset({handle_event.__code__, ahandle_event.__code__})
 
 

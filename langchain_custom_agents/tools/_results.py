@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from langchain_core.documents import Document
+from langchain_core.tools import ToolException
 
 from langchain_custom_agents.tools._article import visible
 from langchain_custom_agents.tools._passages import clip
@@ -22,6 +23,9 @@ def results_of(found: Any) -> str | list[Document]:
     Args:
         found: A text, also one that holds a list; a document or mapping, or a list of these.
 
+    Raises:
+        ToolException: If it says why there is nothing, as Tavily and SerpAPI do.
+
     Example:
         >>> results_of("[{'href': 'https://a.org', 'title': 'A', 'body': 'b'}]")[0].metadata
         {'source': 'https://a.org', 'title': 'A'}
@@ -35,6 +39,8 @@ def results_of(found: Any) -> str | list[Document]:
         for key in ("results", "organic_results", "organic", "items"):
             if isinstance(found.get(key), list):
                 return results_of(found[key])
+        if (trouble := found.get("error")) and not _result(found).page_content:
+            raise ToolException(str(trouble))
         found = [found]
     if not isinstance(found, (list, tuple)):
         return str(found or "")

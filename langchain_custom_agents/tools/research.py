@@ -15,6 +15,7 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import Field
 
 from langchain_custom_agents._awaited import awaited
+from langchain_custom_agents._cited import numbers_in
 from langchain_custom_agents.tools._article import require_readers, visible
 from langchain_custom_agents.tools._fetch import Fetcher, RefusedError
 from langchain_custom_agents.tools._input import TextTool
@@ -172,7 +173,7 @@ def with_sources(answer: str, documents: Iterable[Document]) -> str:
         Sources:
         [1] A, https://a.org
     """
-    named = {int(number) for number in re.findall(r"\[(\d{1,4})\]", answer)}
+    named = numbers_in(answer)
     lines = {
         number: f"[{number}] {_about(document.metadata)}"
         for document in documents

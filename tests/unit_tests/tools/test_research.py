@@ -177,6 +177,48 @@ def test_the_same_text_is_stored_once(web):
     assert "[1] Takuma (https://example.org/takuma" in shown
 
 
+def test_a_page_that_becomes_a_copy_says_nothing_old(web):
+    """When a page has changed into the text of another, what it said before is forgotten."""
+    now = [0.0]
+    store = FAISSStore(HashingEmbeddings())
+    _, read, recall = web.tools(store, clock=lambda: now[0], max_age=10)
+    web.pages["https://example.org/b"] = TAKUMA.replace("a teacher", "a retired baker")
+    read.run("https://example.org/takuma")
+    read.run("https://example.org/b")
+    now[0] = 20
+    web.pages["https://example.org/b"] = TAKUMA
+    read.run("https://example.org/b")
+
+    assert "retired baker" not in recall.run("Who is a retired baker?")
+
+
+@pytest.mark.parametrize("status", [300, 304, 302])
+def test_a_redirect_to_nowhere_is_a_sentence(web, status):
+    """An answer that is neither a page nor a redirect is told by its status."""
+    web.pages["https://example.org/odd"] = httpx2.Response(status)
+
+    assert (
+        web.tools()[1]
+        .run("https://example.org/odd")
+        .endswith(f"https://example.org/odd could not be read: HTTP {status}.")
+    )
+
+
+def test_a_name_is_looked_up_as_it_is_asked_for():
+    """The host that is resolved is the one in the request, also for letters with two spellings."""
+    resolved = []
+    web = Web()
+    web.pages["http://xn--strae-oqa.de/"] = TAKUMA
+    fetcher = Fetcher(
+        transport=httpx2.MockTransport(web),
+        resolve=lambda host, _: resolved.append(host) or [PUBLIC],
+        obey_robots=False,
+    )
+    fetcher.fetch("http://stra\u00dfe.de/")
+
+    assert resolved == ["xn--strae-oqa.de"]
+
+
 def test_a_redirect_is_stored_where_it_leads(web):
     """A page is stored under its last address, once for all that lead there."""
     web.pages["https://example.org/old"] = "-> /takuma"
@@ -230,6 +272,25 @@ def test_an_answer_carries_its_sources():
     assert with_sources("Yes.", found) == "Yes."
 
 
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        ("Yes [1, 3].", "13"),
+        ("Yes [1-3].", "123"),
+        ("Yes [1; 2][3].", "123"),
+        ("はい【2】。", "2"),
+        ("はい［１、３］。", "13"),
+        ("In [1984].", ""),
+    ],
+)
+def test_sources_are_named_as_models_name_them(answer, named):
+    """Several numbers in one pair of brackets, and the brackets of other scripts, name sources."""
+    found = [Document("", metadata={"number": n, "source": f"https://{n}.org"}) for n in (1, 2, 3)]
+    listed = with_sources(answer, found).partition("Sources:")[2]
+
+    assert "".join(n for n in "123" if f"https://{n}.org" in listed) == named
+
+
 # -- searching ----------------------------------------------------------------------------------
 
 HIT = {"title": "Takuma", "link": "https://example.org/takuma", "snippet": "A teacher."}
@@ -281,6 +342,12 @@ def test_a_search_that_fails_or_finds_nothing_is_a_sentence(web):
     assert "needs words" in web.tools()[0].run(" ")
 
 
+@pytest.mark.parametrize("found", [{"error": "Invalid key"}, '{"error": "Invalid key"}'])
+def test_a_search_that_says_why_it_fails_is_believed(web, found):
+    """Tavily and SerpAPI return their errors; that is not the same as finding nothing."""
+    assert "WebSearch failed (Invalid key)" in web.tools(search=lambda _: found)[0].run("x")
+
+
 def test_what_does_not_fit_is_refused(web):
     """Wrong arguments are refused at construction, by name."""
     with pytest.raises(TypeError, match="`search` is int"):
@@ -308,6 +375,23 @@ def test_a_search_that_fails_hides_its_key(web):
 
     assert "https://search.example/v1" in shown
     assert "SECRET" not in shown
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "Max retries exceeded with url: /v1?key=SECRET&q=x (Caused by ...)",
+        "wss://search.example/v1?key=SECRET",
+        "redis://:SECRET@search.example:6379/0",
+    ],
+)
+def test_a_key_is_hidden_in_every_kind_of_address(web, error):
+    """So it is in the addresses of requests' own errors, and of other protocols."""
+
+    def broken(query: str) -> str:
+        raise ConnectionError(error)
+
+    assert "SECRET" not in web.tools(search=broken)[0].run("x")
 
 
 async def test_a_search_may_be_asynchronous_however_it_is_asked(web):
@@ -902,11 +986,35 @@ def encoded(
         ("utf-16-le", {"mark": b"\xff\xfe"}),
         ("utf-16-be", {"mark": b"\xfe\xff", "kind": "text/plain"}),
         ("gb18030", {"http": "gb2312"}),
+        ("utf-8", {"http": "windows-1252"}),
     ],
 )
 def test_japanese_pages_are_read_in_every_encoding(encoding, declared):
     """Old encodings are read as browsers read them, declared rightly, wrongly or not at all."""
     assert "広子は十歳です。先生は拓真です。①学期" in encoded(encoding, **declared)
+
+
+@pytest.mark.parametrize("charset", ["ISO-8859-1", "windows-1252", "utf-8", ""])
+def test_what_is_utf_8_is_read_as_such(web, charset):
+    """A server's default for all its pages does not garble a page in UTF-8."""
+    web.pages["https://example.org/fr"] = httpx2.Response(
+        200,
+        content="<p>D\u00e9j\u00e0 vu, l'\u00e9t\u00e9, chez Zo\u00e9.</p>".encode(),
+        headers={"content-type": f"text/html; charset={charset}"},
+    )
+
+    assert "D\u00e9j\u00e0 vu, l'\u00e9t\u00e9" in web.tools()[1].run("https://example.org/fr")
+
+
+def test_japanese_that_shifts_is_known_by_its_signs():
+    """ISO-2022-JP is all ASCII, so an undeclared page is told by its escapes."""
+    text = JAPANESE.replace("①", "1").replace("②", "2")
+    web = Web()
+    web.pages["http://example.jp/"] = httpx2.Response(
+        200, content=f"<p>{text}".encode("iso2022_jp"), headers={"content-type": "text/html"}
+    )
+
+    assert "広子は十歳です。" in web.tools()[1].run("http://example.jp/")
 
 
 def test_a_page_with_a_broken_letter_is_read():
