@@ -1,10 +1,12 @@
 """A reference that can be asked: read from anywhere, cut into sections, indexed once."""
 
+import contextlib
 import hashlib
 import json
 import re
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +22,7 @@ from langchain_core.vectorstores import VectorStore
 from langchain_custom_agents.offline.embeddings import HashingEmbeddings
 from langchain_custom_agents.tools._passages import clip, estimate_tokens
 from langchain_custom_agents.tools._sections import cut
-from langchain_custom_agents.vectorstores.faiss import FAISSStore
+from langchain_custom_agents.vectorstores.faiss import FAISSStore, _name_of
 
 __all__ = ("CACHE", "Manual", "Reference")
 
@@ -142,16 +144,20 @@ class Manual:
         if not documents:
             msg = "The reference holds no text; give one that does."
             raise ValueError(msg)
-        store = FAISSStore(
-            self._embedding,
-            self._cache and self._cache / f"{digest[:24]}-{_model(self._embedding)}",
-            search_type="hybrid",
-            keyword_weight=_KEYWORDS,
-        )
+        folder = self._cache and self._cache / f"{digest[:24]}-{_model(self._embedding)}"
+        try:
+            store = self._store_in(folder)
+        except ValueError as error:
+            # What is damaged there was made from the reference, and can be made again.
+            warnings.warn(f"The reference is indexed in memory: {error}", stacklevel=2)
+            store = self._store_in(None)
         # One commit adds them all, so a store that is not empty is complete.
         if not len(store):
             store.add_documents(documents, ids=[str(n) for n in range(len(documents))])
         return store
+
+    def _store_in(self, folder: Path | None) -> FAISSStore:
+        return FAISSStore(self._embedding, folder, search_type="hybrid", keyword_weight=_KEYWORDS)
 
     def _texts(self) -> list[_Text]:
         return [
@@ -163,14 +169,14 @@ class Manual:
     def _page(self, url: str) -> _Text:
         """Return a page: from the cache while it is young, or when it cannot be fetched."""
         kept = self._cache and self._cache / f"{hashlib.sha256(url.encode()).hexdigest()[:24]}.json"
-        known = json.loads(kept.read_text(encoding="utf-8")) if kept and kept.exists() else None
-        if known and not _is_old(known["fetched_at"], self._max_age, self._clock()):
-            return _Text(url, url, known["text"])
+        known = kept and _kept_page(kept)
+        if known and not _is_old(known[1], self._max_age, self._clock()):
+            return _Text(url, url, known[0])
         try:
             text = _fetched(url)
         except (httpx2.HTTPError, ValueError) as error:
             if known:  # an old reference is better than none
-                return _Text(url, url, known["text"])
+                return _Text(url, url, known[0])
             msg = f"The reference {url} could not be read: {error}"
             raise ValueError(msg) from error
         if kept:
@@ -179,6 +185,15 @@ class Manual:
             fresh.write_text(json.dumps(page), encoding="utf-8")
             fresh.replace(kept)
         return _Text(url, url, text)
+
+
+def _kept_page(file: Path) -> tuple[str, float] | None:
+    """Return the text of a page and when it was fetched; None if it is not kept, or damaged."""
+    try:
+        page = json.loads(file.read_text(encoding="utf-8"))
+        return str(page["text"]), float(page["fetched_at"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _documents(texts: list[_Text]) -> list[Document]:
@@ -224,8 +239,7 @@ def _is_old(made_at: float, max_age: float | None, now: float) -> bool:
 
 def _model(embedding: Embeddings) -> str:
     """Name an embedding model in a way that fits into a file name."""
-    name = f"{type(embedding).__name__}/{getattr(embedding, 'model', '')}"
-    return hashlib.sha256(name.encode()).hexdigest()[:12]
+    return hashlib.sha256(str(_name_of(embedding)).encode()).hexdigest()[:12]
 
 
 def _folder(cache: str | Path) -> Path:
@@ -353,9 +367,17 @@ def _fetched(url: str) -> str:
             if len(body) > _MAX_BYTES:
                 msg = f"it is larger than {_MAX_BYTES:,} bytes."
                 raise ValueError(msg)
-        text = body.decode(response.charset_encoding or "utf-8", errors="replace")
+        text = body.decode(_known(response.charset_encoding), errors="replace")
         is_html = "html" in response.headers.get("content-type", "")
     return _plain(text) if is_html else text
+
+
+def _known(charset: str | None) -> str:
+    """Return the encoding that a server declares, if Python reads text in it, else UTF-8."""
+    with contextlib.suppress(LookupError, UnicodeError):
+        if charset and isinstance(b"a".decode(charset, "replace"), str):
+            return charset
+    return "utf-8"
 
 
 def _plain(html: str) -> str:

@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from langchain_custom_agents import AgentExecutor, ReActAgent
 from langchain_custom_agents.offline import HashingEmbeddings
 from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
+from langchain_custom_agents.tools import _manual
 from langchain_custom_agents.tools._manual import Manual
 from langchain_custom_agents.tools._passages import estimate_tokens
 from langchain_custom_agents.tools._sections import cut
@@ -615,6 +616,53 @@ def test_another_embedding_has_another_index(tmp_path):
     Engine().tool(cache=tmp_path, embedding=HashingEmbeddings(64)).run("a == b")
 
     assert len([folder for folder in tmp_path.iterdir() if folder.is_dir()]) == 2
+
+
+def test_models_of_one_class_have_indexes_of_their_own(tmp_path):
+    """Two models of HuggingFace, say, are told apart as the store tells them apart."""
+
+    class Named(HashingEmbeddings):
+        def __init__(self, model_name: str, dimension: int) -> None:
+            super().__init__(dimension)
+            self.model_name = model_name
+
+        model = None
+
+    for embedding in (Named("small", 64), Named("large", 128)):
+        shown = Engine().tool(cache=tmp_path, embedding=embedding).run("a == b")
+        assert "JQL > Operators" in shown
+
+
+def test_a_damaged_index_is_made_again(tmp_path):
+    """A cache that was cut off does not take the reference away; what is wrong is warned of."""
+    Engine().tool(cache=tmp_path).run("a == b")
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            file.write_bytes(b"garbage")
+
+    with pytest.warns(UserWarning, match="indexed in memory"):
+        shown = Engine().tool(cache=tmp_path).run("a == b")
+    assert "JQL > Operators" in shown
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"text": "x", "fetched_at": "soon"}'])
+def test_a_damaged_page_is_fetched_again(tmp_path, damage, monkeypatch):
+    """What was kept of an address and cannot be read is no reason to have no reference."""
+    monkeypatch.setattr(_manual, "_fetched", lambda _: "# A\nfresh words")
+    manual("https://example.org/r", cache=tmp_path).find("words")
+    for file in tmp_path.glob("*.json"):
+        file.write_text(damage)
+
+    assert (
+        "fresh words"
+        in manual("https://example.org/r", cache=tmp_path).find("words")[0].page_content
+    )
+
+
+@pytest.mark.parametrize("charset", ["x-unknown", "idna", "hex", "utf-8", None])
+def test_an_encoding_that_nobody_knows_is_read_as_utf_8(charset):
+    """What a server declares is no reason to have no reference."""
+    assert "\u00e9".encode().decode(_manual._known(charset), "replace")
 
 
 def manual(reference: Any, clock: Any = None, **kwargs: Any) -> Manual:
