@@ -239,16 +239,24 @@ def read_with(parser: Any, words: str) -> AgentAction | AgentFinish:
 
     Raises:
         OutputParserException: If the parser refuses the words.
+        TypeError: If it returns something else than a move.
     """
     try:
-        move: AgentAction | AgentFinish = parser.parse(words)
+        move: Any = parser.parse(words)
     except OutputParserException as error:
         if error.send_to_llm:
             raise
         raise _refusal(error, words) from error
     except ValueError as error:
         raise _refusal(error, words) from error
-    return move
+    moves = move if isinstance(move, list | tuple) else [move]
+    if not all(isinstance(each, AgentAction | AgentFinish) for each in moves):
+        msg = (
+            f"{type(parser).__name__}.parse returned {move!r} for {words!r}; it has to return an "
+            "AgentAction or an AgentFinish, or to raise OutputParserException."
+        )
+        raise TypeError(msg)
+    return move  # type: ignore[no-any-return]
 
 
 def _refusal(error: Exception, words: str) -> OutputParserException:

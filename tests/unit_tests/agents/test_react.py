@@ -3,6 +3,7 @@
 import pytest
 from langchain_classic.agents import AgentExecutor as StockExecutor
 from langchain_classic.agents import LLMSingleActionAgent
+from langchain_classic.agents.agent import AgentOutputParser
 from langchain_classic.chains import LLMChain
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
@@ -399,3 +400,19 @@ def test_a_template_is_not_written_over_in_parts(search):
 
     with pytest.raises(AttributeError, match=r"agent\.llm_chain\.prompt = PromptTemplate"):
         agent.llm_chain.prompt.template = "Mine. {input}"
+
+
+@pytest.mark.parametrize("returned", [None, "10"])
+def test_a_parser_of_ones_own_that_returns_no_move_is_named(search, returned):
+    """A branch that forgets to return says so, not that None is not iterable."""
+
+    class MyParser(AgentOutputParser):
+        def parse(self, text):
+            return returned
+
+    agent = ReActAgent.from_llm_and_tools(ScriptedLLM([LOOK]), [search], output_parser=MyParser())
+
+    with pytest.raises(
+        TypeError, match=rf"MyParser.parse returned {returned!r} for "
+    ):
+        agent.plan([], input="How old?")
