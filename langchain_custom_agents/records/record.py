@@ -284,7 +284,7 @@ class RunRecord(_Data):
         Raises:
             ValueError: If the file holds no record, or one of a newer version.
         """
-        return cls.from_json(Path(file).read_text(encoding="utf-8"))
+        return cls.from_json(Path(file).read_text(encoding="utf-8-sig"))
 
     # Pictures.
 

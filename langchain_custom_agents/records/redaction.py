@@ -23,14 +23,26 @@ _KEYS = {
 # What stands behind a name that says it is a secret.
 _NAMED = re.compile(
     r"(?P<before>(?:api[_-]?key|access[_-]?token|auth[_-]?token|secret(?:[_-]?key)?|passw(?:or)?d"
-    r"|passphrase)[\"']?\s{0,3}[:=]\s{0,3}[\"']?|\b(?:Bearer|Basic)\s{1,3}(?=[\w.~+/=-]{16})"
+    r"|passphrase|パスワード|密码)[\"']?\s{0,3}[:=：]\s{0,3}[\"']?"
+    r"|\b(?:Bearer|Basic)\s{1,3}(?=[\w.~+/=-]{16})|\bAuthorization:\s{0,3}(?:Bearer|Basic)\s{1,3}"
     r"|://[^\s:/@]{0,64}:(?=[^\s/@]{1,200}@))(?P<secret>[^\s\"',;&<>{}\[\]@]{4,})",
     re.IGNORECASE,
 )
-_NAMES = ("key", "token", "secret", "passw", "passphrase", "bearer", "basic", "://")
+_NAMES = (
+    "key",
+    "token",
+    "secret",
+    "passw",
+    "passphrase",
+    "bearer",
+    "basic",
+    "パスワード",
+    "密码",
+    "://",
+)
 _SECRET_NAME = re.compile(
     r"(?:api|access|secret|private)[_-]?key|(?:access|auth|api|bearer)[_-]?token|secret|passw(?:or)?d"
-    r"|passphrase|authorization|credential",
+    r"|passphrase|パスワード|密码|authorization|credential",
     re.IGNORECASE,
 )
 _SECRET_VARIABLE = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)\Z")

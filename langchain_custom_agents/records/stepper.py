@@ -742,7 +742,7 @@ def _move(planned: Any) -> Move | tuple[Action, ...]:
 
 def _check_call(call: int, count: int) -> None:
     if not 0 <= call < count:
-        msg = f"`call` is {call}; there are {count} calls, and 0 is the first."
+        msg = f"`call` is {call}; of {counted(count, 'call')}, 0 is the first."
         raise ValueError(msg)
 
 

@@ -54,6 +54,14 @@ def test_a_file_and_back(run, tmp_path) -> None:
     assert RunRecord.load(record.save(tmp_path / "runs" / "one.json")) == record
 
 
+def test_a_mark_of_utf_8_is_no_part_of_a_record(record: RunRecord, tmp_path) -> None:
+    """A file that an editor has saved with a byte order mark is the same record."""
+    file = tmp_path / "run.json"
+    file.write_text(record.to_json(), encoding="utf-8-sig")
+
+    assert RunRecord.load(file) == record
+
+
 def test_half_a_character_is_kept(tmp_path) -> None:
     """Half a pair of UTF-16, left by a stream that broke off, does not keep a run from its file."""
     record = RunRecord(inputs={"input": "\udcff"}, steps=[StepRecord(prompt="q", raw="so \ud83d")])
@@ -130,6 +138,8 @@ def test_keys_are_redacted(secret: str) -> None:
         ("api_key=hunter22", "api_key=[redacted]"),
         ('{"password": "hunter22"}', '{"password": "[redacted]"}'),
         ("Authorization: Bearer abcdefghijklmnopqrst", "Authorization: Bearer [redacted]"),
+        ("Authorization: Basic bWU6aHVudA==", "Authorization: Basic [redacted]"),
+        ("パスワード：ひみつです", "パスワード：[redacted]"),
         ("postgresql://me:hunter22@host/db", "postgresql://me:[redacted]@host/db"),
     ],
 )
@@ -142,7 +152,7 @@ def test_named_secrets_are_redacted(text: str, clean: str) -> None:
     "text",
     [
         "The keyboard has a key. Tokens: 12. https://example.org:8080/a",
-        "Bearer of bad news. The secret of success is work.",
+        "Basic training. パスワードを変える。 Bearer of bad news. The secret of success is work.",
         "sk-learn is a library; task-force; http://localhost:8000/v1",
     ],
 )
