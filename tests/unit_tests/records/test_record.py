@@ -54,8 +54,9 @@ def test_a_file_and_back(run, tmp_path) -> None:
     assert RunRecord.load(record.save(tmp_path / "runs" / "one.json")) == record
 
 
-def test_a_mark_of_utf_8_is_no_part_of_a_record(record: RunRecord, tmp_path) -> None:
+def test_a_mark_of_utf_8_is_no_part_of_a_record(tmp_path) -> None:
     """A file that an editor has saved with a byte order mark is the same record."""
+    record = long_run()
     file = tmp_path / "run.json"
     file.write_text(record.to_json(), encoding="utf-8-sig")
 
