@@ -412,7 +412,5 @@ def test_a_parser_of_ones_own_that_returns_no_move_is_named(search, returned):
 
     agent = ReActAgent.from_llm_and_tools(ScriptedLLM([LOOK]), [search], output_parser=MyParser())
 
-    with pytest.raises(
-        TypeError, match=rf"MyParser.parse returned {returned!r} for "
-    ):
+    with pytest.raises(TypeError, match=rf"MyParser.parse returned {returned!r} for "):
         agent.plan([], input="How old?")
