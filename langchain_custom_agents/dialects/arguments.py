@@ -83,6 +83,8 @@ def read_input(text: str, spec: ToolSpec) -> tuple[str | dict[str, Any], tuple[s
         if fenced:
             repairs += [UNFENCED, WORDS_AFTER]
             text = tidy(fenced[2])
+    if text.startswith("｛") and not spec.takes_text:
+        text = "{" + text[1:]
     if text.startswith("{"):
         given, mended = _object(text, spec)
         repairs += mended
@@ -90,6 +92,8 @@ def read_input(text: str, spec: ToolSpec) -> tuple[str | dict[str, Any], tuple[s
         given = _unquoted(text)
         if given != text:
             repairs.append(UNQUOTED)
+    if isinstance(given, str) and (only := _only_keyword(given, spec)) is not None:
+        given = only
     settled = fitted(given, spec)
     if isinstance(settled, dict) and isinstance(given, dict) and settled.keys() != given.keys():
         repairs.append(RENAMED)
@@ -108,6 +112,9 @@ def _object(text: str, spec: ToolSpec) -> tuple[str | dict[str, Any], list[str]]
             raise
         return text, []
     if not isinstance(found.value, dict) or (not found.value and not _LIKE_JSON.match(text)):
+        return text, []
+    if found.rest[:1] in ("[", ".", "(") and (spec.takes_text or spec.args is None):
+        # Code goes on with what it takes from the object.
         return text, []
     repairs = [MENDED] if found.repaired else []
     rest = found.rest.strip().strip("`~").strip()
@@ -193,7 +200,9 @@ def _from_text(text: str, spec: ToolSpec) -> str | dict[str, Any]:
             return _checked(found.value, spec)
     if text.startswith("[") and text.endswith("]") and (only := _only(text)) is not None:
         return _checked(only, spec)
-    pairs = _keywords(text) or {name: _plain(value) for name, value in _CHILD.findall(text)}
+    pairs = _keywords(text)
+    if not pairs and not _CHILD.sub("", text).strip():
+        pairs = {name: _plain(value) for name, value in _CHILD.findall(text)}
     if pairs:
         return _checked(pairs, spec)
     if text.startswith(_STRUCTURED):
@@ -232,6 +241,16 @@ def _keywords(text: str) -> dict[str, Any]:
             return {}
         pairs[found[1]] = _plain(part[found.end() :].strip().rstrip(","))
     return pairs
+
+
+def _only_keyword(text: str, spec: ToolSpec) -> dict[str, Any] | None:
+    """Read `query="x"` where `query` is all that a tool takes; None if it is anything else."""
+    if spec.takes_text or not spec.args or len(spec.args) != 1:
+        return None
+    name = next(iter(spec.args))
+    found = re.fullmatch(rf"{re.escape(name)}\s{{0,3}}[=:：]\s{{0,3}}(\S.*)", text, re.DOTALL)
+    value = _unquoted(found[1]) if found else ""
+    return {name: value} if found and value != found[1] else None
 
 
 def _plain(written: str) -> Any:

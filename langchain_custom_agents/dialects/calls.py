@@ -10,7 +10,7 @@ from langchain_custom_agents.dialects.brackets import closing, unescape_brackets
 from langchain_custom_agents.dialects.form import VOCABULARY, plain_word
 from langchain_custom_agents.dialects.lenient_json import BrokenJSONError, read_json, value_of
 from langchain_custom_agents.dialects.names import bare, is_none, letters
-from langchain_custom_agents.dialects.toolbox import Toolbox
+from langchain_custom_agents.dialects.toolbox import Toolbox, ToolSpec
 
 JSON_MENDED = "The JSON was mended."
 KEYS = "The JSON used other keys."
@@ -122,7 +122,7 @@ def _named(
                 given = given if read.rest.strip() else read.value
             except BrokenJSONError:
                 pass
-        return Call(name, given, repairs=repairs)
+        return None if _is_schema(given, toolbox.get(name)) else Call(name, given, repairs=repairs)
     rest = {
         keys[key]: value[keys[key]]
         for key in keys
@@ -136,6 +136,14 @@ def _named(
     return Call(name, NotGiven, repairs=repairs)
 
 
+def _is_schema(given: Any, spec: ToolSpec | None) -> bool:
+    """Tell whether an input only describes what the tool takes: it was repeated, not called."""
+    if not isinstance(given, dict) or given.get("type") != "object":
+        return False
+    takes_it = spec is not None and set(given) <= set(spec.args or ())
+    return isinstance(given.get("properties"), dict) and not takes_it
+
+
 _NAME = r"[^\W\d][\w.\-]{0,79}"
 _EXPRESSION = re.compile(
     rf"\s{{0,9}}(?:print\s?\()?\s{{0,9}}(?:{_NAME}\s?=\s?)?(?:await\s)?"
@@ -143,6 +151,13 @@ _EXPRESSION = re.compile(
 )
 _PARENTHESES = re.compile(r"[()\"']|\\.", re.DOTALL)
 _KEYWORDS = re.compile(rf"\s{{0,9}}{_NAME}\s{{0,9}}=(?!=)")
+# A name and an input in full-width brackets, all there is on a line.
+_FULL_WIDTH = re.compile(
+    rf"\s{{0,9}}(?P<name>{_NAME})\s?(?:（(?P<round>[^（）\n]+)）|【(?P<square>[^【】\n]+)】)"
+    r"[ \t。]{0,9}(?=\n|\Z)"
+)
+# Arguments that only running it would tell.
+_UNPACKED = re.compile(r"\s{0,9}\*{1,2}\s?[\[({]")
 _LONGEST = 32_000
 
 
@@ -154,8 +169,14 @@ def in_expression(text: str) -> tuple[Call, str] | None:
         {'city': 'Beijing'}
     """
     found = _EXPRESSION.match(text)
-    if found is None or len(text) > 4 * _LONGEST:
+    if len(text) > 4 * _LONGEST:
         return None
+    if found is None:
+        wide = _FULL_WIDTH.match(text)
+        if wide is None:
+            return None
+        written = wide["round"] or wide["square"]
+        return Call(wide["name"], written, written=True, repairs=(EXPRESSION,)), text[wide.end() :]
     end = _closed(text, found.end())
     if end is None or end - found.end() > _LONGEST:
         return None
@@ -175,7 +196,7 @@ def in_expression(text: str) -> tuple[Call, str] | None:
             return Call(name, keywords, positional=positional, repairs=(EXPRESSION,)), rest
     except (SyntaxError, ValueError, RecursionError, MemoryError, ArithmeticError):
         pass
-    if _KEYWORDS.match(inner):
+    if _KEYWORDS.match(inner) or _UNPACKED.match(inner):
         return None
     return Call(name, inner.strip(), written=True, repairs=(EXPRESSION,)), rest
 

@@ -36,7 +36,16 @@ VOCABULARY: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "アクションの入力",
             "アクション入力",
         ),
-        "observation": ("Observation", "観察", "观察", "觀察", "観察結果", "Intermediate answer"),
+        "observation": (
+            "Observation",
+            "観察",
+            "观察",
+            "觀察",
+            "観察結果",
+            "观察结果",
+            "觀察結果",
+            "Intermediate answer",
+        ),
         "answer": (
             "Final Answer",
             "最終回答",
@@ -71,7 +80,7 @@ ENDINGS = (
 # What models put before the names of such tags.
 TAG_PREFIX = r"(?:[a-z]{1,12}:|[｜|]{1,2}DSML[｜|]{1,2})?"
 CALLS = (
-    rf"</?{TAG_PREFIX}(?:tool_calls?|function_calls?|invoke)\b|<functioncall>|</?tool_use>"
+    rf"</?{TAG_PREFIX}(?:tool_?calls?|function_calls?|invoke)\b|<functioncall>|</?tool_use>"
     rf"|</?tool_code>|<\|/?(?:python_tag|tool_call\w{{0,20}}|tool_calls\w{{0,20}})\|>"
     r"|\[TOOL_CALLS\]|<\|tool_call>|<start_function_call>"
     r"|<function=|</function>|<｜tool▁\w{4,20}｜>"
@@ -123,7 +132,8 @@ def label_pattern(words: tuple[str, ...]) -> str:
     first = rf"(?!```)(?=[{_MARKS}{_EMOJI}\dsS{re.escape(initials)}])"
     marks = rf"(?:[{_EMOJI}]\uFE0F?[ \t]{{0,3}})?(?:[{_MARKS}][ \t{_MARKS}]{{0,12}})?"
     counted = r"(?:(?:\d{1,3}[.)]|step[ \t]{0,3}\d{1,3}[ \t]{0,3}[:.)\-])[ \t]{0,4}[*_`]{0,3})?"
-    number = r"[ \t]{0,3}[#(（]?\d{0,3}[)）]?[ \t]{0,3}"
+    # In French a narrow or fixed space stands before a colon.
+    number = r"[ \t]{0,3}[#(（]?\d{0,3}[)）]?[ \t\u00A0\u202F]{0,3}"
     return (
         rf"{first}(?:{marks}{counted}(?:{word}){number}[*_`]{{0,3}}[ \t]{{0,3}}[:：]"
         rf"|#{{1,6}}[ \t]{{0,4}}(?:{word}){number}[*_`]{{0,3}}[ \t]{{0,8}}(?=\n|\Z)"

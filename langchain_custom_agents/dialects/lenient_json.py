@@ -57,6 +57,14 @@ _NAMES: dict[str, Any] = {
 }  # fmt: skip
 
 
+# Texts, and the marks of East Asian keyboards that may stand for those of JSON between them.
+_FULL_WIDTH = re.compile(
+    r""""(?:[^"\\]|\\.)*"|'(?:[^'\\\n]|\\.)*'|“[^“”"\\]*”|「[^「」"\\]*」|『[^『』"\\]*』|[｛｝［］：，]""",
+    re.DOTALL,
+)
+_HALVES = dict(zip("｛｝［］：，", "{}[]:,", strict=True))
+
+
 class BrokenJSONError(ValueError):
     """Text that begins like JSON and cannot be read with certainty."""
 
@@ -139,6 +147,16 @@ def read_json(text: str) -> Value:
 
 
 def _mended(text: str) -> Value:
+    # Each mark is as long as the one it stands for, so places stay the same.
+    halved = _FULL_WIDTH.sub(lambda found: _halved(found[0]), text)
+    if halved != text:
+        with suppress(ValueError):
+            value = _strict(halved)
+            return Value(value.value, text[len(text) - len(value.rest) :])
+        close = _balanced(halved)
+        python = _as_python(halved[:close]) if close else None
+        if python is not None:
+            return Value(python.value, text[close:])
     end = _balanced(text)
     for candidate in _regions(text, end):
         found = _as_python(candidate)
@@ -150,6 +168,10 @@ def _mended(text: str) -> Value:
         return _completed(text)
     msg = "the JSON is not valid"
     raise BrokenJSONError(msg)
+
+
+def _halved(found: str) -> str:
+    return _HALVES.get(found) or (found if found[0] in "\"'" else f'"{found[1:-1]}"')
 
 
 def _strict(text: str) -> Value:

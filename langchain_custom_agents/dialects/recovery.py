@@ -117,7 +117,7 @@ _NAME_LINE = re.compile(
 _CALL_LIST = re.compile(r"\[(?=[^\W\d][\w.]{0,79}\()")
 _AT_START = re.compile(r"(?:\A|[\n.!?。:：>])[ \t]{0,9}\Z")
 _LIKE_BLOB = re.compile(
-    r"""[\[{][\s\[{]{0,9}["'“”]?(?:action|tool|name|function|final)""", re.IGNORECASE
+    r"""[\[{][\s\[{]{0,99}["'“”]?(?:action|tool|name|function|final)""", re.IGNORECASE
 )
 _FENCE_END = re.compile(r"(?:```|~~~)\w{0,10}\s{0,9}\Z")
 _AFTER_BLOB = re.compile(r"[\s`~}\]),]{0,99}")
@@ -139,11 +139,21 @@ _HEDGED = re.compile(
 _NOT_QUOTED = re.compile(r"^[^\S\n]{0,40}[^\s>]", re.MULTILINE)
 _QUOTATION_MARK = re.compile(r"^[^\S\n]{0,40}>[ \t]?", re.MULTILINE)
 _TAG_END = re.compile(r"\s{0,9}</([A-Za-z]\w{0,20})>\s{0,9}\Z")
+# What is no answer, though no step can be read in it: data, marks, and what is left of tags.
+_LIKE_DATA = re.compile(
+    r"[\[{<`~]|\"[^\"\n]{1,40}\"\s{0,9}:|[\w.]{1,80}[\[(][^\n]{0,999}[\])]\Z"
+    r"|[\"'“]{1,3}\s{0,9}[\[{]|\W{0,99}\Z"
+)
+_MACHINE = re.compile(
+    r"\[ARGS\]|\bto=functions\.|\b(?:invoke|parameter) name=[\"']|_(?:tool_call|arg_key|arg_value)>"
+)
 _POLITE = re.compile(
     r"\b(?:let me know|feel free|don't hesitate|would you like|if you (?:need|have|want))\b"
     r"[^.!?\n]*",
     re.IGNORECASE,
 )
+# So many calls above each other are looked at for the first one.
+_MOST_LINES = 64
 _FINAL = "The name of the action means the answer."
 
 
@@ -189,6 +199,8 @@ class _Reader:
         self.cut = ""
         self.rest = ""
         self.example = False
+        # Where calls in tags stand that only are shown.
+        self.shown: list[range] = []
 
     def read(self) -> Reading:
         unwrapped = unwrap(self.words)
@@ -264,6 +276,11 @@ class _Reader:
             if early is not None:
                 self.rest += body[first:]
                 return early
+        if first is not None and left and "\n" not in body and _BREAK.search(body, first):
+            broken = _BREAK.sub("\n", body)
+            if any(label.role == "input" for label in Segments(broken, self.dialect).labels):
+                self.repairs.append(ONE_LINE)
+                return self.again(broken, left)
         if first is not None:
             found = self.labelled(segments)
             if found is not None:
@@ -279,10 +296,14 @@ class _Reader:
         if left:
             rewritten = self.rewritten(body, segments)
             if rewritten is not None:
-                head, cut = self.dialect.cut(rewritten)
-                self.tail = "\n".join(part for part in (cut, self.tail) if part)
-                return self.step(head, left - 1)
+                return self.again(rewritten, left)
         return None
+
+    def again(self, rewritten: str, left: int) -> Move | None:
+        """Return the first step in a text that was written in another shape."""
+        head, cut = self.dialect.cut(rewritten)
+        self.tail = "\n".join(part for part in (cut, self.tail) if part)
+        return self.step(head, left - 1)
 
     def exact(self, body: str) -> Move | None:
         """Read a text that is in the exact form once its wrapping is gone."""
@@ -391,7 +412,7 @@ class _Reader:
             for found in (calls.in_brackets(name), calls.in_expression(name)):
                 if found is not None and bare(found[0].name):
                     inside = found[0].given
-                    if inside not in ({}, "", value):
+                    if inside not in ({}, "", value) and not _is_same(inside, value):
                         self.refuse(self.say.unclear)
                     name = found[0].name
         if name[:1] == "{":
@@ -523,6 +544,9 @@ class _Reader:
                 break
         text = segments.content(index, stop)
         self.rest = segments.text[stop:]
+        following = segments.labels[index + 1 : index + 2]
+        if following and following[0].role == "input" and segments.words.begins_step(text):
+            self.refuse(self.say.unclear)
         tag = next(tags.in_tags(text, self.toolbox), None)
         if tag is not None:
             if not text[: tag.start].strip():
@@ -580,22 +604,25 @@ class _Reader:
 
     def tagged(self, body: str, segments: Segments, end: int) -> Move | None:
         """Read the first call in tags, if it comes before the first label."""
+        self.shown = []
         try:
             for found in tags.in_tags(body, self.toolbox):
                 if found.start >= end:
                     return None
                 before = body[: found.start]
                 line = before.rpartition("\n")[2].strip()
-                if segments.in_fence(found.start) or line.count("`") % 2:
-                    self.example = True
-                    continue
-                if line and not line.endswith((".", "!", "?", ":", "。", "：", ">", "```")):
-                    self.example = True
-                    continue
                 rest = _TAGS.sub("", found.rest[:400]) + found.rest[400:]
                 after = _TAGS.sub("", found.rest[:400].partition("\n")[0]).strip("`~ []")
-                if introduces_example(before) or (line and after and not found.is_token):
+                if (
+                    segments.in_fence(found.start)
+                    or line.startswith(">")
+                    or line.count("`") % 2
+                    or (line and not line.endswith((".", "!", "?", ":", "。", "：", ">", "```")))
+                    or introduces_example(before)
+                    or (line and after and not found.is_token)
+                ):
                     self.example = True
+                    self.shown.append(range(found.start, len(body) - len(found.rest)))
                     continue
                 self.thought = self.dialect.form.unescape(segments.thought(found.start))
                 self.rest = rest
@@ -613,7 +640,9 @@ class _Reader:
             if not _LIKE_BLOB.match(body, at) and body[at] != "{":
                 continue
             before = body[: start.start()]
-            if before.rpartition("\n")[2].count("`") % 2:
+            line = before.rpartition("\n")[2].lstrip()
+            quoted = line.startswith(">") or line.count("`") % 2
+            if quoted or any(at in each for each in self.shown):
                 self.example = True
                 continue
             try:
@@ -691,8 +720,38 @@ class _Reader:
         in_fence = segments.in_fence(len(head))
         if in_fence is not None:
             head, line = body[: in_fence.start], body[in_fence.inner : in_fence.stop].strip()
-            if "\n" in line or introduces_example(head) or body[in_fence.end :].strip():
+            if introduces_example(head) or body[in_fence.end :].strip():
                 return None
+            # More than calls is code.
+            lines = [each for each in line.split("\n") if each.strip()]
+            if len(lines) > _MOST_LINES or not all(map(self.alone, lines)):
+                return None
+            head, line = "\n".join((head, *lines[:-1])), lines[-1]
+        call = self.alone(line)
+        if call is None:
+            return None
+        # Of several calls, one a line, the first.
+        for _ in range(_MOST_LINES):
+            before, _, above = head.rstrip().rpartition("\n")
+            earlier = self.alone(above)
+            if earlier is None or introduces_example(before):
+                break
+            head, call = (
+                before,
+                Call(
+                    earlier.name,
+                    earlier.given,
+                    earlier.written,
+                    earlier.positional,
+                    tuple(dict.fromkeys((*earlier.repairs, calls.SEVERAL))),
+                ),
+            )
+        self.repairs.append(NO_LABEL)
+        self.thought = self.dialect.form.unescape(segments.thought(len(head)))
+        return self.settle(call)
+
+    def alone(self, line: str) -> Call | None:
+        """Return the call that a line is, with nothing before and after it."""
         line = line.strip().strip("`*_ ")
         found = calls.in_brackets(line)
         if found is None and line.startswith("["):
@@ -705,11 +764,8 @@ class _Reader:
             calls.is_finish(bare(name), self.finish) and calls.EXPRESSION not in found[0].repairs
         )
         paper = self.brackets and not self.toolbox and bare(name) in ("Search", "Lookup")
-        if not (finishes or paper or (self.toolbox and resolve(name, self.toolbox))):
-            return None
-        self.repairs.append(NO_LABEL)
-        self.thought = self.dialect.form.unescape(segments.thought(len(head)))
-        return self.settle(found[0])
+        known = self.toolbox and resolve(name, self.toolbox)
+        return found[0] if finishes or paper or known else None
 
     def under_name(self, name: str, given: str) -> Move | None:
         """Read arguments under a line that is nothing but a tool's name, as GLM writes them."""
@@ -805,6 +861,11 @@ class _Reader:
         return self.acted(heard)
 
     def answered(self, given: Any) -> Answer:
+        called = None if isinstance(given, str) else calls.in_json(given, self.toolbox)
+        if isinstance(called, Call) and (
+            called.given is not NotGiven or resolve(called.name, self.toolbox) in self.toolbox
+        ):
+            self.refuse(self.say.unclear)
         text = tidy(_text_of(given))
         if not text.strip("`*_\"' "):
             self.refuse(self.say.empty_answer)
@@ -872,6 +933,7 @@ class _Reader:
             return None
         if (
             re.match(r"[\[{<`~]", plain)
+            or _MACHINE.search(plain)
             or self.first_act(Segments(reasoning, self.dialect)) is not None
         ):
             return None
@@ -884,9 +946,7 @@ class _Reader:
         """Say why no step can be read."""
         if self.example:
             return Misreading(self.words, self.say.quoted)
-        like_data = re.match(
-            r"[\[{<`~]|\"[^\"\n]{1,40}\"\s{0,9}:|[\w.]{1,80}[\[(][^\n]{0,999}[\])]\Z", body
-        )
+        like_data = _LIKE_DATA.match(body) or _MACHINE.search(body)
         announced = _ANNOUNCED.fullmatch(body.strip())
         if not may_be_answer or like_data or announced or self.dialect.form.is_in(body):
             return Misreading(self.words, self.say.no_form)
@@ -916,6 +976,10 @@ def _repeated(given: str, spec: ToolSpec) -> Call | None:
     Where a tool takes several arguments, whatever stands around them is no argument.
     """
     several = bool(spec.args) and not spec.takes_text and len(spec.args or ()) > 1
+    if given.startswith("{"):
+        return _repeated_in_json(given, spec)
+    if given.startswith("<"):
+        return _repeated_in_tags(given, spec)
     found = calls.in_expression(given.strip()) if given.rstrip().endswith(")") else None
     if found is None or found[1].strip():
         return None
@@ -923,6 +987,38 @@ def _repeated(given: str, spec: ToolSpec) -> Call | None:
     if call.written or not (several or letters(call.name) == letters(spec.name)):
         return None
     return call
+
+
+def _repeated_in_tags(given: str, spec: ToolSpec) -> Call | None:
+    """Return the call of the same tool that an input is, in the tags of an open model."""
+    found = next(tags.in_tags(given, Toolbox((spec,))), None)
+    if found is None or found.start or _TAGS.sub("", found.rest[:400]):
+        return None
+    call = found.heard
+    return call if isinstance(call, Call) and letters(call.name) == letters(spec.name) else None
+
+
+def _is_same(inside: Any, written: str) -> bool:
+    """Tell whether arguments beside a name are those under the label, written as JSON."""
+    try:
+        found = read_json(written) if isinstance(inside, dict) and written[:1] == "{" else None
+    except BrokenJSONError:
+        return False
+    return found is not None and found.value == inside
+
+
+def _repeated_in_json(given: str, spec: ToolSpec) -> Call | None:
+    """Return the call of the same tool that an input is, as an object with the tool's name."""
+    if not _LIKE_BLOB.match(given) or spec.takes_text or spec.args is None:
+        return None
+    try:
+        found = read_json(given)
+    except BrokenJSONError:
+        return None
+    call = calls.in_json(found.value, Toolbox((spec,)))
+    is_it = isinstance(call, Call) and letters(call.name) == letters(spec.name)
+    takes_it = isinstance(found.value, dict) and set(found.value) <= set(spec.args)
+    return call if isinstance(call, Call) and is_it and not takes_it else None
 
 
 _ANSWER_KEYS = {"answer", "finalanswer", "output", "response", "text", "result", "content"}

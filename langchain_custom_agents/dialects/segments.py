@@ -20,6 +20,8 @@ _FENCE = re.compile(
 )
 _EXAMPLE = re.compile(
     r"for example|for instance|\be\.g\.|\bexample\b"
+    # For labels of one's own in other languages.
+    r"|\b(?:beispiel|beispielsweise|ejemplo|exemple|exemplo|esempio|например)\b|예를 들|예시"
     r"|(?:instructions?|prompt|message) (?:says?|said|tells?|told|shows?|showed)"
     r"|(?:format|form|syntax|template|step) (?:is|was|looks?|would be)\b"
     r"|(?:could|would|might) (?:say|write|answer|reply|respond|look)"
@@ -70,6 +72,10 @@ class Words:
     def any_of(self, *roles: str) -> str:
         """Return a pattern for the words of some roles."""
         return words_pattern(word for role in roles for word in self.spelled.get(role, ()))
+
+    def begins_step(self, text: str) -> bool:
+        """Tell whether a text begins with the label of an action."""
+        return re.match(rf"\s{{0,9}}(?:{self.any_of('action')})\s?\d{{0,3}}[:：]", text) is not None
 
     def unfolded(self, text: str, loose: bool) -> str | None:
         """Return a text whose step stands on one line with line breaks before its labels.
@@ -154,7 +160,8 @@ class Words:
                 rf"(?=[^\n:：]{{1,64}}\n{{1,2}}{marks}(?i:{inputs})[*_]{{0,2}}[ \t]{{1,3}}))"
                 rf"|(?P<call>(?:{actions})[ \t]{{1,3}})"
                 rf"(?=[^\n:：\[\]]{{1,64}}\[[^\n]{{0,999}}\][ \t.]{{0,9}}$)"
-                rf"|(?P<answer>(?:{full})(?:[ \t]is)?[ \t]{{1,3}})(?=[^a-z\s])"
+                rf"|(?P<answer>(?:{full})(?:[ \t]is|[ \t]\([^():：\n]{{1,40}}\)[:：])?"
+                rf"[ \t]{{1,3}})(?=[^a-z\s])"
                 rf"|{marks}(?P<led>(?:{answers})[*_]{{0,2}}[ \t]{{1,3}})(?=\S)"
                 rf"|(?P<asked>(?:{asks})[ \t]{{1,3}})(?=\S))",
                 re.MULTILINE,
@@ -259,6 +266,8 @@ class Segments:
         A label that is said twice is one.
         """
         spelled = self.text[start:end]
+        # A label of one's own may hold the mark of a block quotation itself.
+        word = next((each for each in self.words.spelled[role] if each in spelled), "")
         again = re.compile(rf"[ \t]{{0,3}}{re.escape(spelled.strip())}").match(self.text, end)
         if again and spelled.rstrip().endswith((":", "：")):
             end = again.end()
@@ -268,7 +277,9 @@ class Segments:
             mark = ""
         if mark and self.text.startswith(mark, end):
             end, mark = end + len(mark), ""
-        return Label(start, end, role, ">" in spelled, mark)
+        return Label(
+            start, end, role, ">" in spelled.partition(word)[0] if word else ">" in spelled, mark
+        )
 
     def content(self, index: int, stop: int | None = None) -> str:
         """Return what stands under a label, up to the next one if not told where it stops."""
@@ -316,6 +327,8 @@ def introduces_example(before: str) -> bool:
         False
         >>> introduces_example("使用例："), introduces_example("例外を調べる：")
         (True, False)
+        >>> introduces_example("Zum Beispiel:"), introduces_example("예를 들어:")
+        (True, True)
     """
     line = before.rstrip()[-300:].rpartition("\n")[2].rstrip("`*_~ ")
     return line.endswith((":", "：", '"', "“", "「")) and bool(_EXAMPLE.search(line))

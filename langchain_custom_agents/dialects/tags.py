@@ -47,7 +47,7 @@ class Found:
 _NAME = r"[\w.\-]{1,80}"
 _OPEN_CALL = re.compile(
     r"(?=[<\[✿fc])(?=<[a-z|｜]|\[[tc]|✿|functools|call:)(?<!\\)(?:"
-    rf"<{TAG_PREFIX}(?P<tag>tool_calls?|function_calls?|functioncall|tool_use|tool_code)>"
+    rf"<{TAG_PREFIX}(?P<tag>tool_?calls?|function_calls?|functioncall|tool_use|tool_code)>"
     r"|(?P<token><\|(?:python_tag|python_start|tool_calls?|tool_call_start|tool_call_begin"
     r"|START_ACTION)\|>|<\|action_start\|>(?:<\|\w{1,20}\|>)?)"
     r"|(?P<mistral>\[TOOL_CALLS\])|(?P<phi>(?<![\w.])functools(?=\[))"
@@ -70,7 +70,9 @@ _PARAMETER = re.compile(
 )
 _PARAMETER_END = re.compile(rf"</{TAG_PREFIX}parameter>|(?=<{TAG_PREFIX}parameter[=\s])")
 _PARAMETERS_END = re.compile(r"</\w")
-_PAIRS = re.compile(r"<arg_key>([^<]{1,80})</arg_key>\s{0,9}<arg_value>([^<]{0,9999})</arg_value>")
+# GLM's tags: the end of a key may come twice, the beginning of a value may be missing.
+_KEY = re.compile(r"\s{0,99}<arg_key>([^<]{1,80})(?:</arg_key>\s{0,9}){1,2}(?:<arg_value>)?")
+_VALUE_END = re.compile(r"</arg_value>(?=\s{0,99}(?:<arg_key>|\Z))")
 _NAMED = re.compile(
     rf"\s{{0,9}}<(?P<tag>tool_name|name|function_name)>\s{{0,9}}(?P<name>{_NAME})\s{{0,9}}</(?P=tag)>"
     r"\s{0,9}(?:<(?P<given>parameters|arguments|args|tool_input|input)>)?"
@@ -115,7 +117,7 @@ def in_tags(text: str, toolbox: Toolbox) -> Iterator[Found]:
         if read is not None:
             heard, rest = read
             is_token = bool(found["token"] or found["mistral"] or found["deepseek"])
-            yield Found(_wrapped(heard), found.start(), rest, is_token)
+            yield Found(_wrapped(_plain(heard, toolbox)), found.start(), rest, is_token)
 
 
 def holds_call(text: str, toolbox: Toolbox) -> bool:
@@ -137,6 +139,17 @@ def holds_call(text: str, toolbox: Toolbox) -> bool:
         if read is not None or found.lastgroup not in _PLAIN:
             return True
     return False
+
+
+def _plain(heard: Call | Said, toolbox: Toolbox) -> Call | Said:
+    """Return what was heard with the text for a tool of one text, whatever its name was."""
+    if isinstance(heard, Said) or not isinstance(heard.given, dict) or len(heard.given) != 1:
+        return heard
+    tool, value = resolve(heard.name, toolbox), next(iter(heard.given.values()))
+    spec = toolbox.get(tool) if tool is not None else None
+    if spec is None or not spec.takes_text or not isinstance(value, str):
+        return heard
+    return Call(heard.name, value, repairs=heard.repairs)
 
 
 def _wrapped(heard: Call | Said) -> Call | Said:
@@ -176,7 +189,10 @@ class _Tag:
         inner, closed, rest = _to(
             self.content, _FUNCTION_END if self.opening["function"] else _INVOKE_END
         )
-        given = _parameters(inner, _types(name, self.toolbox), closed=closed)
+        types = _types(name, self.toolbox)
+        given = _parameters(inner, types, closed=closed)
+        if given is None and closed:
+            given = _children(inner, types)
         if given is None and not inner.strip():
             given = {} if closed else None
         if given is None:
@@ -287,12 +303,23 @@ def _single_braces(text: str) -> str:
 
 def _in_children(inner: str, toolbox: Toolbox) -> Call | None:
     """Read a call whose parts stand in tags of their own, its name perhaps before them."""
-    pairs = _PAIRS.findall(inner)
-    if not pairs:
-        return _named(inner, toolbox)
-    name = inner.strip().split()[0].partition("<")[0]
-    types = _types(name, toolbox)
-    return Call(name, {key: _typed(text, types.get(key)) for key, text in pairs})
+    name, tag, _ = inner.partition("<arg_key>")
+    if not tag:
+        is_name = re.fullmatch(_NAME, name.strip()) and resolve(name, toolbox) in toolbox
+        return Call(name.strip()) if is_name else _named(inner, toolbox)
+    types, at = _types(name.strip(), toolbox), len(name)
+    given: dict[str, Any] = {}
+    while (key := _KEY.match(inner, at)) is not None:
+        end = _VALUE_END.search(inner, key.end())
+        # A value that holds the next key has lost its end.
+        if end is None or "<arg_key>" in inner[key.end() : end.start()]:
+            break
+        given[key[1].strip()] = _typed(inner[key.end() : end.start()], types.get(key[1].strip()))
+        at = end.end()
+    if inner[at:].strip():
+        msg = "an argument is not whole"
+        raise CutOffJSONError(msg)
+    return Call(name.strip(), given)
 
 
 def _named(inner: str, toolbox: Toolbox) -> Call | None:
@@ -308,13 +335,17 @@ def _named(inner: str, toolbox: Toolbox) -> Call | None:
         return None
     if given.lstrip().startswith("{"):
         return Call(found["name"], read_json(given).value)
-    children = _CHILD.findall(given)
-    if not children:
+    if not _CHILD.search(given):
         return Call(found["name"], given, written=True)
-    if _CHILD.sub("", given).strip():
+    children = _children(given, _types(found["name"], toolbox))
+    return None if children is None else Call(found["name"], children)
+
+
+def _children(inner: str, types: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Read `<name>value</name>`, one after the other; None if anything else stands there."""
+    if _CHILD.sub("", inner).strip():
         return None
-    types = _types(found["name"], toolbox)
-    return Call(found["name"], {key: _typed(text, types.get(key)) for key, text in children})
+    return {key: _typed(text, types.get(key)) for key, text in _CHILD.findall(inner)} or None
 
 
 def _parameters(inner: str, types: Mapping[str, Any], *, closed: bool) -> dict[str, Any] | None:

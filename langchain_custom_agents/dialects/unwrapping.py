@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from langchain_custom_agents.dialects.form import CLOSING, ENDINGS, OPENING
+from langchain_custom_agents.dialects.form import CALLS, CLOSING, ENDINGS, OPENING
 
 REASONING = "A reasoning block was taken as the thought."
 INSIDE = "The step was read inside a reasoning block."
@@ -21,7 +21,7 @@ _HEAD = re.compile(
     re.IGNORECASE,
 )
 _CHANNEL = re.compile(
-    r"(?:<\|start\|>\w{0,20})?<\|channel\|>(?P<to>[^<]{0,200})"
+    r"(?:<\|start\|>(?P<role>[^<]{0,200}))?<\|channel\|>(?P<to>[^<]{0,200})"
     r"(?:<\|constrain\|>[^<]{0,40})?<\|message\|>",
     re.IGNORECASE,
 )
@@ -29,7 +29,9 @@ _BARE_CALL = (
     r"(?:commentary to=(?:functions\.)?|to=functions\.)(?P<call>[\w.\-]{1,80})"
     r"\s{0,3}(?:json|code)?\s{0,9}(?=\{)"
 )
-_BARE_CHANNEL = re.compile(rf"\s{{0,9}}(?:{_BARE_CALL}|analysis(?=[A-Z\"']|\w{{2,20}} ))")
+_BARE_CHANNEL = re.compile(
+    rf"\s{{0,9}}(?:assistant)?(?:{_BARE_CALL}|analysis(?=[A-Z\"']|\w{{2,20}} ))"
+)
 _BARE_NEXT = re.compile(rf"assistant(?:{_BARE_CALL}|final(?=\S))")
 _CHANNEL_END = re.compile(r"<\|(?:end|call|return|start)\|>", re.IGNORECASE)
 _RECIPIENT = re.compile(r"to=([\w.\-]{1,80})")
@@ -39,9 +41,7 @@ _RECIPIENT = re.compile(r"to=([\w.\-]{1,80})")
 AROUND = re.compile(
     r"(?:(?P<mark>\"{3}|'{3}|[\"']|(?:---+|\*\*\*+|===+)(?=\n))|“|<(?P<tag>[A-Za-z]\w{0,20})>)\s{0,9}"
 )
-_NO_WRAPPING = frozenset(
-    ("tool", "tool_input", "tool_call", "tool_calls", "answer", "final_answer", "action", "thought")
-)
+_NO_WRAPPING = re.compile(rf"(?:{CALLS})|<(?:action|thought)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def unwrap(words: str) -> Unwrapped:
         tag, mark = around["tag"], around["mark"] or "”"
         end = f"</{tag}>" if tag else mark
         inner = body[around.end() : -len(end)].strip()
-        if body.endswith(end) and "\n" in inner and (tag or "").casefold() not in _NO_WRAPPING:
+        if body.endswith(end) and "\n" in inner and not _NO_WRAPPING.match(body):
             body = inner
             repairs.append(MARKS)
     return Unwrapped(
@@ -159,7 +159,11 @@ def _channels(words: str) -> Unwrapped | None:
     for found, following in zip(parts, [*parts[1:], None], strict=True):
         content = words[found.end() : following.start() if following else len(words)]
         content = _CHANNEL_END.split(content, maxsplit=1)[0]
-        to, name = found["to"], _RECIPIENT.search(found["to"])
+        to = found["to"]
+        name = _RECIPIENT.search(to) or _RECIPIENT.search(found["role"] or "")
+        if name and name[1] == "assistant":
+            # What a tool returned is addressed so: it was invented, and all that follows.
+            break
         if name or not to.strip().startswith(("analysis", "commentary")):
             tail = words[following.start() :] if following else ""
             called = name[1] if name else ""

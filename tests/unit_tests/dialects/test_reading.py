@@ -599,3 +599,132 @@ def test_a_megabyte_of_anything_is_read(piece):
 
     for text in (words, words[len("Action: Search\nAction Input: ") :]):
         assert isinstance(JsonBlob().read(text, [SEARCH]).move, Action | Answer | Misreading)
+
+
+QUERY = {"name": "find", "parameters": {"properties": {"query": {"type": "string"}}}}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.cue)
+def test_an_answer_that_is_a_call_is_refused_as_an_object_too(dialect):
+    """What the answer holds is read as what it is, be it a text or an object."""
+    inner = '{"action": "Search", "action_input": "Aso"}'
+    said = f'{{"action": "Final Answer", "action_input": {inner}}}'
+
+    assert isinstance(dialect.read(said, [SEARCH]).move, Misreading)
+
+
+def test_an_answer_that_is_a_step_under_labels_is_refused():
+    """A step behind the label of the answer is a call or an answer: it cannot be known which."""
+    said = "Final Answer: Action: Search\nAction Input: Aso"
+
+    assert isinstance(ENGLISH.read(said, [SEARCH]).move, Misreading)
+    assert ENGLISH.read("Final Answer: Action: films with stunts", [SEARCH]).move == Answer(
+        "Action: films with stunts"
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        '｛"a"：1，"b"：2｝',
+        "{「a」: 1、「b」: 2}".replace("、", "，"),
+        "{'a'：1, 'b'：2}",
+        "{“a”：1，“b”：2}",
+    ],
+)
+def test_marks_of_east_asian_keyboards_are_marks_of_json(given):
+    """Where JSON needs a mark, its wide form is the same."""
+    assert JAPANESE.read(f"行動: add\n行動の入力: {given}", [SUM]).move == Action(
+        "add", {"a": 1, "b": 2}
+    )
+
+
+def test_wide_marks_within_a_text_stay():
+    """Only what stands between the texts is JSON's."""
+    said = "行動: find\n行動の入力: {'query'：'阿蘇山，高さ：１'}"
+
+    assert JAPANESE.read(said, [QUERY]).move == Action("find", {"query": "阿蘇山，高さ：１"})
+
+
+@pytest.mark.parametrize(
+    "said", ["検索（阿蘇山）", "検索【阿蘇山】", "検索(阿蘇山)", "検索［阿蘇山］"]
+)
+def test_wide_brackets_around_an_input_are_no_part_of_it(said):
+    """A call is written with the brackets that the keyboard gives."""
+    assert JAPANESE.read(f"行動: {said}", ["検索"]).move == Action("検索", "阿蘇山")
+
+
+@pytest.mark.parametrize("label", ["观察结果", "觀察結果", "観察結果", "观察"])
+def test_an_observation_is_cut_under_every_name_it_has(label):
+    """What a tool is said to have returned is invented, whatever it is called."""
+    said = f"行动: 搜索\n行动输入: 北京\n{label}：晴\n最终答案：晴"
+
+    assert CHINESE.read(said, ["搜索"]).move == Action("搜索", "北京")
+
+
+@pytest.mark.parametrize("before", ["Zum Beispiel:", "Beispiel:", "Por ejemplo:", "예를 들어:"])
+def test_an_example_is_introduced_in_other_languages_too(before):
+    """Labels of one's own come with words of one's own around them."""
+    own = Labelled(thought="Denken", action="Tun", action_input="Womit", final_answer="Ende")
+
+    assert isinstance(own.read(f"{before}\nTun: Search\nWomit: x").move, Misreading)
+
+
+def test_a_label_may_hold_the_mark_of_a_block_quotation():
+    """A label of one's own is no quotation, whatever it is made of."""
+    own = Labelled(thought="THINK>>", action="DO>>", action_input="WITH>>", final_answer="SAY>>")
+
+    assert own.read("DO>>: Search[Aso]", [SEARCH]).move == Action("Search", "Aso")
+    assert isinstance(own.read("> DO>>: Search[Aso]\n\nSo.", [SEARCH]).move, Misreading)
+
+
+@pytest.mark.parametrize(
+    ("given", "tool", "read"),
+    [
+        ('{"action": "find", "action_input": "Aso"}', QUERY, {"query": "Aso"}),
+        (
+            '<tool_call>{"name": "find", "arguments": {"query": "Aso"}}</tool_call>',
+            QUERY,
+            {"query": "Aso"},
+        ),
+        ("{'a': 1}['a']", SEARCH, "{'a': 1}['a']"),
+    ],
+)
+def test_an_input_is_read_as_what_it_is(given, tool, read):
+    """The tool's own call around an input goes; code that begins like an object stays."""
+    name = tool["name"] if isinstance(tool, dict) else tool.name
+    move = ENGLISH.read(f"Action: {name}\nAction Input: {given}", [tool]).move
+
+    assert move == Action(name, read) or move.input == read["query"]
+
+
+def test_the_same_input_said_twice_is_one():
+    """Beside the name and under its label, as an expression and as JSON."""
+    said = 'Action: add(a=1, b=2)\nAction Input: {"a": 1, "b": '
+
+    assert ENGLISH.read(f"{said}2}}", [SUM]).move == Action("add", {"a": 1, "b": 2})
+    assert isinstance(ENGLISH.read(f"{said}3}}", [SUM]).move, Misreading)
+
+
+def test_arguments_that_only_running_would_tell_are_refused():
+    """Unpacking is code, not an argument."""
+    assert isinstance(ENGLISH.read('find(**{"query": "Aso"})', [QUERY]).move, Misreading)
+
+
+def test_line_breaks_that_were_written_out_are_line_breaks():
+    """A step that a server has escaped is read, and its invented observation cut."""
+    said = "Action: Search\\nAction Input: Aso\\nObservation: high"
+
+    assert ENGLISH.read(said, [SEARCH]).move == Action("Search", "Aso")
+
+
+def test_a_fixed_space_before_a_colon_belongs_to_the_label():
+    """French is written so."""
+    said = "Action\u00a0: Search\nAction Input\u202f: Aso\nObservation\u00a0: high"
+
+    assert ENGLISH.read(said, [SEARCH]).move == Action("Search", "Aso")
+
+
+def test_a_remark_in_the_label_of_the_answer_is_no_part_of_it():
+    """Words in brackets before the colon say what the answer is like."""
+    assert ENGLISH.read("Final Answer (in metres): 1592").move == Answer("1592")

@@ -1,8 +1,19 @@
 """Calls in the tags of open models."""
 
 import pytest
+from langchain_core.tools import Tool
 
-from langchain_custom_agents.dialects import ENGLISH, Action, Misreading, Toolbox
+from langchain_custom_agents.dialects import (
+    ENGLISH,
+    JAPANESE,
+    Action,
+    Answer,
+    Bracketed,
+    JsonBlob,
+    Misreading,
+    Prose,
+    Toolbox,
+)
 from langchain_custom_agents.dialects.tags import in_tags
 
 EDIT = {
@@ -83,3 +94,110 @@ def test_words_before_a_token_do_not_hide_the_call_but_words_around_a_tag_do():
 
     assert ENGLISH.read(token, [EDIT]).move == Action("edit", {"old": "x"})
     assert isinstance(ENGLISH.read(tag, [EDIT]).move, Misreading)
+
+
+WEATHER = {
+    "name": "weather",
+    "parameters": {
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["city"],
+    },
+}
+NOW = {"name": "now", "parameters": {"properties": {}}}
+OTHER_DIALECTS = [JsonBlob(), Bracketed(), JAPANESE]
+
+
+def test_no_argument_of_a_call_is_lost():
+    """A value may hold what tags are made of; of an argument that is not whole nothing is left."""
+    pair = "<arg_key>{}</arg_key>\n<arg_value>{}</arg_value>\n"
+    whole = (
+        f"<tool_call>weather\n{pair.format('city', 'a < b')}{pair.format('days', 2)}</tool_call>"
+    )
+    torn = whole.replace("</arg_value>\n<arg_key>days", "\n<arg_key>days")
+
+    assert given(whole, WEATHER) == {"city": "a < b", "days": 2}
+    assert isinstance(ENGLISH.read(torn, [WEATHER]).move, Misreading)
+    children = "Action: weather\nAction Input: <city>a</city><days>2<3</days>"
+    assert isinstance(ENGLISH.read(children, [WEATHER]).move, Misreading)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>weather<arg_key>city</arg_key>Aso</arg_value></tool_call>",
+        "<tool_call>weather<arg_key>city</arg_key></arg_key><arg_value>Aso</arg_value></tool_call>",
+        '<TOOLCALL>[{"name": "weather", "arguments": {"city": "Aso"}}]</TOOLCALL>',
+        '<tool_use>\n<name>weather</name>\n<arguments>{"city": "Aso"}</arguments>\n</tool_use>',
+        '<tool_call>\n<invoke name="weather">\n<city>Aso</city>\n</invoke>\n</tool_call>',
+        '<function_calls>\nweather(city="Aso")\nweather(city="Fuji")\n</function_calls>',
+        '```tool_code\nweather(city="Aso")\nweather(city="Fuji")\n```',
+        '<|start|>assistant to=functions.weather<|channel|>commentary<|message|>{"city": "Aso"}',
+        'assistantanalysisHm.assistantcommentary to=functions.weather code{"city": "Aso"}',
+        'Action: ```json\n[\n            {"tool_name": "weather", "args": {"city": "Aso"}}\n]\n```',
+    ],
+)
+def test_what_open_models_of_today_write_is_read(text):
+    """The first call is read as it was meant, though a tag is missing, doubled or another's."""
+    assert ENGLISH.read(text, [WEATHER, NOW]).move == Action("weather", {"city": "Aso"})
+
+
+def test_a_tool_that_takes_nothing_is_called_by_its_name_alone():
+    """A name between tags is a call, if that tool needs no more."""
+    assert ENGLISH.read("<tool_call>now\n</tool_call>", [WEATHER, NOW]).move == Action("now", {})
+    assert isinstance(ENGLISH.read("<tool_call>weather</tool_call>", [WEATHER]).move, Misreading)
+
+
+def test_a_tool_of_one_text_gets_the_text_whatever_its_argument_is_called():
+    """Tags name arguments; a tool of one text has no names, and no use for an object."""
+    python = Tool("Python", lambda _: "", "runs code")
+    text = "<function=Python>\n<parameter=code>\nprint(1)\n</parameter>\n</function>"
+
+    assert ENGLISH.read(text, [python]).move == Action("Python", "print(1)")
+
+
+@pytest.mark.parametrize("dialect", OTHER_DIALECTS)
+@pytest.mark.parametrize(
+    "around",
+    [
+        "For example:\n{}",
+        "In that form one writes:\n```xml\n{}\n```\nI hope this helps!",
+        "> {}\n\nSo.",
+    ],
+)
+def test_a_call_shown_in_tags_does_not_run_in_any_dialect(dialect, around):
+    """What is only shown stays shown, also where the form itself is JSON."""
+    call = '<tool_call>\n{"name": "weather", "arguments": {"city": "Aso"}}\n</tool_call>'
+    quoted = call.replace("\n", "") if around.startswith(">") else call
+
+    assert isinstance(dialect.read(around.format(quoted), [WEATHER]).move, Misreading)
+    assert dialect.read(call, [WEATHER]).move == Action("weather", {"city": "Aso"})
+
+
+@pytest.mark.parametrize("tools", [(), ("weather",), (WEATHER,)])
+def test_a_tool_that_is_described_is_not_called(tools):
+    """The schema of the arguments, repeated from the prompt, is none of them."""
+    schema = '{"type": "object", "properties": {"city": {"type": "string"}}}'
+    said = f'{{"name": "weather", "parameters": {schema}}}'
+
+    assert isinstance(JsonBlob().read(said, tools).move, Misreading)
+
+
+def test_what_a_tool_returned_is_not_believed_in_channels():
+    """A result that the model addresses to itself is invented, and so is what follows."""
+    said = (
+        "<|channel|>analysis<|message|>Hm<|end|><|start|>functions.weather to=assistant"
+        "<|channel|>commentary<|message|>sunny<|end|><|start|>assistant<|channel|>final<|message|>"
+        "It is sunny."
+    )
+
+    assert isinstance(ENGLISH.read(said, [WEATHER]).move, Misreading)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['weather[ARGS]{"city": "Aso"}', 'to=functions.weather {"city": "Aso"}'],
+)
+def test_what_is_left_of_tags_never_passes_for_an_answer(text):
+    """Words that can be no answer are not taken for one when they are said twice."""
+    assert not isinstance(ENGLISH.read(text, [WEATHER]).move, Prose)
+    assert not isinstance(ENGLISH.read(f"<think>Hm</think>Now: {text}", [WEATHER]).move, Answer)
