@@ -34,7 +34,8 @@ class Page:
         if (address := metadata.get("page")) and (match := _ADDRESS.match(str(address))):
             metadata.setdefault("title", unquote(match[1]).replace("_", " "))
             metadata.setdefault("source", address)
-        self.title = str(metadata.setdefault("title", term))
+        metadata["title"] = metadata.get("title") or term
+        self.title = str(metadata["title"])
         self.text = document.page_content
         self.metadata = metadata
 

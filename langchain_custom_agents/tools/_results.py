@@ -2,6 +2,7 @@
 
 import ast
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from langchain_core.documents import Document
@@ -42,7 +43,9 @@ def results_of(found: Any) -> str | list[Document]:
         if (trouble := found.get("error")) and not _result(found).page_content:
             raise ToolException(str(trouble))
         found = [found]
-    if not isinstance(found, (list, tuple)):
+    if isinstance(found, Document):
+        found = [found]
+    if isinstance(found, bytes) or not isinstance(found, Iterable):
         return str(found or "")
     results = map(_result, found)
     return [one for one in results if one.page_content or any(one.metadata.values())]

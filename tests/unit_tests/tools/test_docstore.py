@@ -411,3 +411,13 @@ def test_a_section_is_shown_only_if_the_page_has_it(section, begins):
     search, _ = docstore_tools(Wiki(), search_tokens=20)
 
     assert search.run(f"Takuma#{section}").startswith(begins)
+
+
+def test_a_title_of_none_is_no_title():
+    """A page whose loader knew no title is called as it was asked for."""
+
+    class Loaded:
+        def search(self, _):
+            return Document("He teaches.", metadata={"title": None})
+
+    assert docstore_tools(Loaded())[0].run("Takuma") == "He teaches."

@@ -305,8 +305,10 @@ HIT = {"title": "Takuma", "link": "https://example.org/takuma", "snippet": "A te
         json.dumps([HIT]),
         str([{"title": "Takuma", "href": HIT["link"], "body": "A teacher."}]),
         [Document("A teacher.", metadata={"title": "Takuma", "source": HIT["link"]})],
+        Document("A teacher.", metadata={"title": "Takuma", "source": HIT["link"]}),
+        {"first": HIT}.values(),
     ],
-    ids=["google", "tavily", "serpapi", "json", "python", "documents"],
+    ids=["google", "tavily", "serpapi", "json", "python", "documents", "document", "iterable"],
 )
 def test_the_results_of_any_search_are_shown(web, found):
     """Whatever form a search gives, its results are shown by number, title and address."""
