@@ -156,11 +156,12 @@ def titled(path: Path, text: str) -> tuple[str, str]:
 def _unique_titles(titles: dict[Path, str], roots: dict[Path, Path]) -> dict[Path, str]:
     """Add to a title that several files have what tells them apart: a path, or else a number."""
     unique = {path: _normal(title) for path, title in titles.items()}
-    numbers = {path: str(number) for number, path in enumerate(titles, 1)}
+    inside = {path: path.relative_to(root).as_posix() for path, root in roots.items()}
     for added in (
-        {path: path.relative_to(root).as_posix() for path, root in roots.items()},
+        inside,
+        {path: f"{root.absolute().name}/{inside[path]}" for path, root in roots.items()},
         {path: path.as_posix() for path in roots},
-        numbers,
+        {path: str(number) for number, path in enumerate(titles, 1)},
     ):
         seen = Counter(unique.values())
         unique = {
