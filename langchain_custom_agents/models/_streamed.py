@@ -333,9 +333,8 @@ def _twin(llm: BaseLLM, watch: Watch) -> Any:
 
 
 def _result(said: GenerationChunk | None) -> LLMResult:
-    if said is None:
-        msg = "No generation chunks were returned"
-        raise ValueError(msg)
+    # A model that says nothing may stream nothing: that is an empty reply, as without a stream.
+    said = said or GenerationChunk(text="")
     whole = Generation(text=said.text, generation_info=said.generation_info)
     return LLMResult(generations=[[whole]])
 

@@ -506,6 +506,14 @@ async def test_token_events_for_text_models_as_for_chat_models(model: Any) -> No
     assert tape.closed == [True, True]
 
 
+@WAYS
+@pytest.mark.parametrize("model", [ScriptedLLM, ScriptedChatModel])
+def test_a_reply_of_no_words_is_empty_streamed_or_not(way: Way, model: Any) -> None:
+    """A model that says nothing may stream nothing; the agent can then ask again."""
+    for streaming in (True, False):
+        assert ask(way, model([""]), streaming=streaming)[0] == ""
+
+
 # Streams that break off.
 
 
