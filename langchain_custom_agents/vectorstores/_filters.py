@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from math import isinf, isnan
 from typing import Any, NamedTuple
 
 __all__ = ["Condition", "Filter", "condition"]
@@ -55,16 +56,18 @@ def condition(filter: Mapping[str, Any]) -> Condition:  # noqa: A002 - LangChain
 def _join(parts: list[Condition], word: str) -> Condition:
     if len(parts) == 1:
         return parts[0]
+    # In halves, since SQLite takes no more than a thousand levels and counts one for each "OR".
+    left, right = (_join(half, word) for half in (parts[::2], parts[1::2]))
     return Condition(
-        "(" + word.join(part.sql for part in parts) + ")",
-        tuple(value for part in parts for value in part.values),
-        frozenset[str]().union(*(part.indexable for part in parts)),
+        f"({left.sql}{word}{right.sql})",
+        (*left.values, *right.values),
+        left.indexable | right.indexable,
     )
 
 
 def _negated(inner: Condition) -> Condition:
     # SQL's third truth value (a comparison with a missing field) counts as "does not hold".
-    return Condition(f"NOT coalesce({inner.sql}, 0)", inner.values)
+    return Condition(f"({inner.sql}) IS NOT TRUE", inner.values)
 
 
 def _clause(key: str, value: Any) -> Condition:
@@ -92,9 +95,8 @@ def _clause(key: str, value: Any) -> Condition:
             f'{meant}? For metadata that is such a mapping itself write {{"$eq": {{...}}}}.'
         )
         raise ValueError(msg)
-    if isinstance(value, list | tuple | set | frozenset):
-        return _operation(key, "$in", value)
-    return _operation(key, "$eq", value)
+    value = _operand(key, value)
+    return _operation(key, "$in" if isinstance(value, list) else "$eq", value)
 
 
 def _nested(word: str, item: Any) -> Condition:
@@ -111,20 +113,21 @@ def _operation(key: str, operator: str, operand: Any) -> Condition:
             msg = f"$not on the field {key!r} takes operators, not {operand!r}."
             raise ValueError(msg)
         return _negated(_clause(key, operand))
+    operand = _operand(key, operand)
     if operator == "$exists":
         if not isinstance(operand, bool):
             msg = f"$exists on the field {key!r} takes True or False, not {operand!r}."
             raise ValueError(msg)
         return Condition(f"{kind} IS {'NOT ' if operand else ''}NULL", ())
     if operator == "$eq":
-        return _equal(expression, kind, indexable, key, operand)
+        return _equal(expression, kind, indexable, operand)
     if operator == "$ne":
-        return _negated(_equal(expression, kind, indexable, key, operand))
+        return _negated(_equal(expression, kind, indexable, operand))
     if operator in ("$in", "$nin"):
-        if not isinstance(operand, list | tuple | set | frozenset):
+        if not isinstance(operand, list):
             msg = f"{operator} on the field {key!r} takes a list of values, not {operand!r}."
             raise ValueError(msg)
-        inside = _one_of(expression, kind, indexable, key, list(operand))
+        inside = _one_of(expression, kind, indexable, operand)
         return inside if operator == "$in" else _negated(inside)
     if operator in _COMPARISONS:
         if isinstance(operand, str):
@@ -135,55 +138,63 @@ def _operation(key: str, operator: str, operand: Any) -> Condition:
             msg = f"{operator} on the field {key!r} compares numbers or words, not {operand!r}."
             raise ValueError(msg)
         sql = f"({expression} {_COMPARISONS[operator]} ? AND {right_type})"
-        return Condition(sql, (_scalar(key, operand),), indexable)
+        return Condition(sql, (_scalar(operand),), indexable)
     raise ValueError(_unknown(operator, _OPERATORS, f"on the field {key!r}"))
 
 
-def _equal(
-    expression: str, kind: str, indexable: frozenset[str], key: str, operand: Any
-) -> Condition:
+def _equal(expression: str, kind: str, indexable: frozenset[str], operand: Any) -> Condition:
     if operand is None:
         return Condition(f"{expression} IS NULL", (), indexable)
-    if isinstance(operand, list | tuple | Mapping):
+    if isinstance(operand, list | dict):
         written = json.dumps(operand, ensure_ascii=False, separators=(",", ":"))
         sql = f"({expression} = ? AND {kind} IN ('array', 'object'))"
         return Condition(sql, (written,), indexable)
-    value = _scalar(key, operand)
-    if isinstance(value, str) and value[:1] in ("[", "{"):
+    if isinstance(operand, str) and operand[:1] in ("[", "{"):
         # SQL sees a list as its text; a text that looks like one must not equal it.
-        return Condition(f"({expression} = ? AND {kind} = 'text')", (value,), indexable)
-    return Condition(f"{expression} = ?", (value,), indexable)
+        return Condition(f"({expression} = ? AND {kind} = 'text')", (operand,), indexable)
+    return Condition(f"{expression} = ?", (_scalar(operand),), indexable)
 
 
 def _one_of(
-    expression: str, kind: str, indexable: frozenset[str], key: str, operands: list[Any]
+    expression: str, kind: str, indexable: frozenset[str], operands: list[Any]
 ) -> Condition:
     special = [
         operand
         for operand in operands
         if operand is None
-        or isinstance(operand, list | tuple | Mapping)
+        or isinstance(operand, list | dict)
         or (isinstance(operand, str) and operand[:1] in ("[", "{"))
+        or (isinstance(operand, float) and isinf(operand))  # which JSON cannot write
     ]
-    plain = [_scalar(key, operand) for operand in operands if operand not in special]
-    parts = [_equal(expression, kind, indexable, key, operand) for operand in special]
+    plain = [_scalar(operand) for operand in operands if operand not in special]
+    parts = [_equal(expression, kind, indexable, operand) for operand in special]
     if plain:
         sql = f"{expression} IN (SELECT value FROM json_each(?))"  # noqa: S608 - keys are quoted
         parts.append(Condition(sql, (json.dumps(plain),), indexable))
     return _join(parts, " OR ") if parts else Condition("0", ())
 
 
-def _scalar(key: str, operand: Any) -> Any:
-    if hasattr(operand, "item") and not isinstance(operand, str | int | float):
-        operand = operand.item()  # a numpy number
+def _scalar(operand: str | float) -> str | float:
+    """Return a value as SQL has it: no booleans, and large whole numbers are floats."""
     if isinstance(operand, bool):
         return int(operand)
-    if isinstance(operand, float) and operand != operand:  # noqa: PLR0124 - NaN
-        msg = f"The filter on {key!r} compares with NaN, which nothing equals."
-        raise ValueError(msg)
     if isinstance(operand, int) and not -(2**63) <= operand < 2**63:
         return float(operand)
-    if isinstance(operand, str | int | float):
+    return operand
+
+
+def _operand(key: str, operand: Any) -> Any:
+    """Return what is compared with as metadata would hold it."""
+    if hasattr(operand, "tolist"):  # numpy's numbers and arrays
+        operand = operand.tolist()
+    if isinstance(operand, list | tuple | set | frozenset | range):
+        return [_operand(key, item) for item in operand]
+    if isinstance(operand, Mapping):
+        return {name: _operand(key, item) for name, item in operand.items()}
+    if isinstance(operand, float) and isnan(operand):
+        msg = f"The filter on {key!r} compares with NaN, which nothing equals."
+        raise ValueError(msg)
+    if operand is None or isinstance(operand, str | int | float):
         return operand
     msg = (
         f"The filter on {key!r} compares with a {type(operand).__name__}; metadata holds strings, "

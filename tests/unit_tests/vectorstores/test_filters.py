@@ -4,6 +4,7 @@ import json
 import sqlite3
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -152,6 +153,38 @@ def test_a_filter_that_says_nothing_is_refused(wrong: Any, sentence: str) -> Non
     """A mistake in a filter is a sentence that names the field, never an empty result."""
     with pytest.raises(ValueError, match=sentence):
         condition(wrong)
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"year": np.int64(2024)},
+        {"year": {"$lte": np.int64(2024)}},
+        {"year": {"$in": np.array([2023, 2024])}},
+        {"year": {"$in": {np.float32(2024)}}},
+        {"year": range(2020, 2025)},
+        {"year": {"$in": [float("inf"), 2024]}},
+        {"$or": [{"year": year} for year in range(2_500)]},
+        {"$and": [{f"field {number}": {"$exists": False}} for number in range(1_500)]},
+    ],
+    ids=lambda wanted: repr(wanted)[:40],
+)
+def test_what_programs_write_is_understood(wanted: Any) -> None:
+    """Numpy's numbers, sets, ranges, infinity, and thousands of clauses are filters like others."""
+    store = FAISSStore(None)
+    store.add_embeddings([("text", [1.0])] * 2, [{"year": 2024}, {"year": 5_000, "field 7": 1}])
+    (found,) = store.similarity_search_by_vector([1.0], filter=wanted)
+    assert found.metadata == {"year": 2024}
+
+
+def test_negations_may_be_nested() -> None:
+    """Twenty negations within each other are none."""
+    wanted: dict[str, Any] = {"year": 2024}
+    for _ in range(20):
+        wanted = {"$not": wanted}
+    store = FAISSStore(None)
+    store.add_embeddings([("text", [1.0])] * 2, [{"year": 2024}, {}])
+    assert len(store.similarity_search_by_vector([1.0], filter=wanted)) == 1
 
 
 def test_a_list_means_one_of() -> None:
