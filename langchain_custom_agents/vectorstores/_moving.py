@@ -113,6 +113,12 @@ def read_langchain(
             vectors = index.reconstruct_n(start, len(part))
             yield part, [documents[id_] for id_ in part], vectors
 
+    try:
+        if order:
+            index.reconstruct(0)  # faiss would end the process if several could not be read
+    except RuntimeError as error:
+        msg = f"{indexed} is a {type(index).__name__}, which does not give its vectors back."
+        raise ValueError(msg) from error
     sample = index.reconstruct_n(0, min(1_000, len(order))) if order else np.empty((0, 1))
     if index.metric_type == faiss.METRIC_INNER_PRODUCT:
         metric = "dot"
@@ -127,7 +133,8 @@ def _described(path: Path) -> tuple[list[str], dict[str, Document]]:
     """Return the ids in the order of their vectors, and the documents by id."""
     try:
         with path.open("rb") as file:
-            docstore, ids = _Whitelist(file).load()
+            saved = _Whitelist(file).load()
+        docstore, ids = saved[0], saved[1]
         held = _held(docstore, _LangChainDocstore)["_dict"]
         order = [ids[place] for place in range(len(ids))]
         return order, {id_: _document(id_, held[id_]) for id_ in order}

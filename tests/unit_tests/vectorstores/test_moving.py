@@ -121,6 +121,20 @@ def test_a_malicious_folder_is_refused(tmp_path: Path, monkeypatch: Any, payload
     assert not (tmp_path / "new").exists()
 
 
+def test_an_index_that_keeps_its_vectors_to_itself_is_named(tmp_path: Path) -> None:
+    """What faiss cannot read vectors from is a sentence, and does not end the process."""
+    import faiss
+
+    saved = FAISS.from_texts(["a", "b"], EMBEDDINGS)
+    saved.save_local(str(tmp_path))
+    index = faiss.IndexIDMap(faiss.IndexFlatL2(64))
+    index.add_with_ids(np.ones((2, 64), np.float32), np.arange(2))
+    faiss.write_index(index, str(tmp_path / "index.faiss"))
+
+    with pytest.raises(ValueError, match="IndexIDMap, which does not give its vectors back"):
+        FAISSStore.from_langchain(tmp_path, EMBEDDINGS)
+
+
 def test_incomplete_and_torn_folders_are_sentences(tmp_path: Path) -> None:
     """A missing file, a cut file, and two files of different saves are told apart."""
     with pytest.raises(ValueError, match=r"holds no index\.pkl"):
