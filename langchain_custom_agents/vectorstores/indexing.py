@@ -8,6 +8,7 @@ from langchain_core.documents import Document
 from langchain_core.indexing import RecordManager, index
 from langchain_core.vectorstores import VectorStore
 
+from langchain_custom_agents.vectorstores._arguments import whole_number
 from langchain_custom_agents.vectorstores.faiss import FAISSStore
 from langchain_custom_agents.vectorstores.records import FolderRecordManager
 
@@ -32,7 +33,7 @@ def index_documents(
     store: VectorStore,
     *,
     records: RecordManager | None = None,
-    under: Sequence[str] = (),
+    under: Sequence[str | PurePath] = (),
     progress: Callable[[int], None] | None = None,
     batch_size: int = 100,
     source_key: str = "source",
@@ -51,7 +52,7 @@ def index_documents(
         records: What remembers the earlier runs; a `FAISSStore` brings its own.
         under: Folders (or other prefixes of sources) that `documents` covers completely: what is
             recorded from below one of them and was not read this time is deleted, too. A source
-            that is named itself counts.
+            that is named itself counts. Needs a `FolderRecordManager`, such as `FAISSStore`'s.
         progress: Called with the number of documents that are done, after each batch.
         batch_size: How many documents are embedded and written at once.
         source_key: The field of the metadata that names the source.
@@ -61,7 +62,8 @@ def index_documents(
         What changed.
 
     Raises:
-        ValueError: If a document names no source, or the store needs `records` and has none.
+        ValueError: If a document names no source, the store needs `records` and has none, or an
+            argument does not fit.
 
     Example:
         >>> from langchain_custom_agents.offline import HashingEmbeddings
@@ -73,6 +75,13 @@ def index_documents(
         >>> index_documents(pages, store)
         IndexReport(added=1, updated=0, skipped=1, deleted=1)
     """
+    whole_number("batch_size", batch_size)
+    if isinstance(under, str | PurePath):
+        msg = f"under must be a list of folders, not one; write under=[{str(under)!r}]."
+        raise ValueError(msg)  # noqa: TRY004
+    if not isinstance(store, VectorStore):
+        msg = f"store must be a LangChain VectorStore, not {store!r}."
+        raise ValueError(msg)  # noqa: TRY004
     if records is None:
         if not isinstance(store, FAISSStore):
             msg = (
@@ -81,6 +90,9 @@ def index_documents(
             )
             raise ValueError(msg)
         records = store.record_manager()
+    if under and not isinstance(records, FolderRecordManager):
+        msg = f"under needs records that list their sources; {type(records).__name__} does not."
+        raise ValueError(msg)
     seen: set[str] = set()
 
     def watched() -> Iterator[Document]:
@@ -88,6 +100,9 @@ def index_documents(
         for number, document in enumerate(documents):
             if number and number % batch_size == 0 and progress is not None:
                 progress(number)
+            if not isinstance(document, Document):
+                msg = f"Document {number} is a {type(document).__name__}, no LangChain Document."
+                raise ValueError(msg)  # noqa: TRY004
             source = document.metadata.get(source_key)
             if not isinstance(source, str) or not source:
                 msg = (
@@ -112,7 +127,7 @@ def index_documents(
         force_update=force,
     )
     deleted = told["num_deleted"]
-    if under and isinstance(records, FolderRecordManager):
+    if isinstance(records, FolderRecordManager):
         gone = [
             source
             for source in records.sources()
@@ -128,5 +143,5 @@ def index_documents(
     return IndexReport(told["num_added"], told["num_updated"], told["num_skipped"], deleted)
 
 
-def _is_below(source: str, root: str) -> bool:
+def _is_below(source: str, root: str | PurePath) -> bool:
     return source == root or PurePath(source).is_relative_to(PurePath(root))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.indexing import aindex, index
+from langchain_core.indexing import InMemoryRecordManager, aindex, index
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_custom_agents.offline import HashingEmbeddings
@@ -104,6 +104,27 @@ def test_a_document_without_a_source_is_a_sentence() -> None:
     """A document that does not say where it comes from is named."""
     with pytest.raises(ValueError, match=r"Document 0 does not say in metadata\['source'\]"):
         index_documents([Document("x")], FAISSStore(HashingEmbeddings(64)))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"under": "/"}, r"write under=\['/'\]"),
+        ({"under": Path("notes")}, r"write under=\['notes'\]"),
+        ({"under": ["notes"], "records": InMemoryRecordManager("n")}, "records that list"),
+        ({"batch_size": 0}, "batch_size must be"),
+        ({"documents": ["text"]}, "Document 0 is a str"),
+        ({"store": "folder"}, "must be a LangChain VectorStore"),
+    ],
+    ids=lambda given: str(given)[:20],
+)
+def test_misuse_is_a_sentence_and_deletes_nothing(wrong: Any, sentence: str) -> None:
+    """Arguments that do not fit are refused, above all one folder where a list belongs."""
+    store = FAISSStore(HashingEmbeddings(64))
+    index_documents(pages(a="one two"), store)
+    with pytest.raises(ValueError, match=sentence):
+        index_documents(**{"documents": [], "store": store, **wrong})
+    assert len(store) == 2
 
 
 def test_other_stores_bring_records_in_a_folder(tmp_path: Path) -> None:
