@@ -63,20 +63,34 @@ def given_ids(ids: Iterable[str]) -> list[str]:
     Raises:
         ValueError: If they are not a list of strings.
     """
-    if isinstance(ids, str) or not isinstance(ids, Iterable):
-        given = "one string; write [id]" if isinstance(ids, str) else repr(ids)
-        msg = f"ids must be a list of strings, not {given}."
-        raise ValueError(msg)  # noqa: TRY004
-    made = list(dict.fromkeys(ids))
+    made = _listed("ids", ids, "strings")
     for id_ in made:
         _check_id(id_)
-    return made
+    return list(dict.fromkeys(made))
 
 
 def _check_id(id_: Any) -> None:
     if not isinstance(id_, str):
         msg = f"ids must be strings; {id_!r} is a {type(id_).__name__}."
         raise ValueError(msg)  # noqa: TRY004
+    _check_characters(id_, "ids")
+
+
+def _check_characters(text: str, where: str) -> None:
+    if not text.isascii() and text.encode("utf-8", "replace").decode() != text:
+        msg = (
+            f"{where} holds half a character (a lone surrogate), which no file can keep; decode it "
+            "properly."
+        )
+        raise ValueError(msg)
+
+
+def _listed(name: str, values: Any, kind: str) -> list[Any]:
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        one = f"one string; write [{name[:-1]}]" if isinstance(values, str) else repr(values)[:200]
+        msg = f"{name} must be a list of {kind}, not {one}."
+        raise ValueError(msg)  # noqa: TRY004
+    return list(values)
 
 
 def checked_documents(documents: Iterable[Document]) -> list[Document]:
@@ -88,7 +102,7 @@ def checked_documents(documents: Iterable[Document]) -> list[Document]:
     if isinstance(documents, Document):
         msg = "documents must be a list of documents, not one; write [document]."
         raise ValueError(msg)  # noqa: TRY004
-    made = list(documents)
+    made = _listed("documents", documents, "documents")
     for number, document in enumerate(made):
         if not isinstance(document, Document):
             msg = f"documents[{number}] must be a Document, not a {type(document).__name__}"
@@ -121,13 +135,14 @@ def checked_ids(ids: Sequence[str | None] | None, count: int) -> list[str]:
     """
     if ids is None:
         return [str(uuid4()) for _ in range(count)]
-    if isinstance(ids, str) or len(ids) != count:
-        given = "one string" if isinstance(ids, str) else f"{len(ids)} ids"
-        msg = f"ids must hold one id per text: there are {given} for {count} texts."
+    given = [] if isinstance(ids, str) else _listed("ids", ids, "strings")
+    if isinstance(ids, str) or len(given) != count:
+        there = "one string" if isinstance(ids, str) else f"{len(given)} ids"
+        msg = f"ids must hold one id per text: there are {there} for {count} texts."
         raise ValueError(msg)
     made: list[str] = []
     seen: set[str] = set()
-    for id_ in ids:
+    for id_ in given:
         if id_ is not None:
             _check_id(id_)
         if id_ == "":
@@ -150,10 +165,11 @@ def checked_metadata(metadatas: Sequence[Mapping[str, Any] | None] | None, count
     """
     if metadatas is None:
         return ["{}"] * count
-    if isinstance(metadatas, Mapping) or len(metadatas) != count:
-        msg = f"metadatas must hold one mapping per text: {len(metadatas)} for {count} texts."
+    kind = "mappings, one mapping per text"
+    given = [metadata or {} for metadata in _listed("metadatas", metadatas, kind)]
+    if len(given) != count:
+        msg = f"metadatas must hold one mapping per text: {len(given)} for {count} texts."
         raise ValueError(msg)
-    given = [metadata or {} for metadata in metadatas]
     if (
         {type(metadata) for metadata in given} == {dict}
         and {type(key) for metadata in given for key in metadata} <= {str}
@@ -172,7 +188,11 @@ def _as_json(metadata: Mapping[str, Any], number: int) -> str:
     if not isinstance(metadata, Mapping):
         msg = f"metadatas[{number}] must be a mapping, not {metadata!r}."
         raise ValueError(msg)  # noqa: TRY004
-    return _ENCODE(_plain(metadata, f"metadatas[{number}]"))
+    try:
+        return _ENCODE(_plain(metadata, f"metadatas[{number}]"))
+    except RecursionError:
+        msg = f"metadatas[{number}] is nested too deeply, or holds itself."
+        raise ValueError(msg) from None
 
 
 def _plain(value: Any, where: str) -> Any:
@@ -181,10 +201,8 @@ def _plain(value: Any, where: str) -> Any:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str):
-        if value.isascii() or value.encode("utf-8", "replace").decode() == value:
-            return str(value)
-        msg = f"{where} holds half a character (a lone surrogate), which no file can keep."
-        raise ValueError(msg)
+        _check_characters(value, where)
+        return str.__str__(value)  # an enumeration's own would name its member
     if isinstance(value, float):
         if math.isfinite(value):
             return value
@@ -208,6 +226,7 @@ def _refuse_odd_keys(mapping: Mapping[Any, Any], where: str) -> None:
         if not isinstance(key, str):
             msg = f"{where} has the key {key!r}, a {type(key).__name__}; keys must be strings."
             raise ValueError(msg)  # noqa: TRY004
+        _check_characters(key, f"{where}, in a key,")
 
 
 def checked_texts(texts: Iterable[str]) -> list[str]:
@@ -216,17 +235,12 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
     Raises:
         ValueError: If one is not a string, or all are one string.
     """
-    if isinstance(texts, str):
-        msg = "texts must be a list of strings, not one string; write [text]."
-        raise ValueError(msg)  # noqa: TRY004
-    made = list(texts)
+    made = _listed("texts", texts, "strings")
     for number, text in enumerate(made):
         if not isinstance(text, str):
             msg = f"texts[{number}] must be a string, not a {type(text).__name__}."
             raise ValueError(msg)  # noqa: TRY004
-        if not text.isascii() and text.encode("utf-8", "replace").decode() != text:
-            msg = f"texts[{number}] holds half a character (a lone surrogate); decode it properly."
-            raise ValueError(msg)
+        _check_characters(text, f"texts[{number}]")
     return made
 
 

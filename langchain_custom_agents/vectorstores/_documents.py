@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +55,8 @@ class State(NamedTuple):
 _BLANK = dict(Document(id="", page_content="", metadata={}).__dict__)
 _new, _set = Document.__new__, object.__setattr__
 _set_fields, _set_extra, _set_private = (
-    BaseModel.__dict__[f"__pydantic_{name}__"].__set__ for name in ("fields_set", "extra", "private")
+    BaseModel.__dict__[f"__pydantic_{name}__"].__set__
+    for name in ("fields_set", "extra", "private")
 )
 
 
@@ -96,7 +97,7 @@ class _Connection(sqlite3.Connection):
 
 @contextmanager
 def _damage_named(path: Path | None) -> Iterator[None]:
-    """Say which file it is that SQLite cannot read; what SQLite says names none."""
+    """Say which file it is that cannot be read; what SQLite says names none."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -104,7 +105,7 @@ def _damage_named(path: Path | None) -> Iterator[None]:
             raise
         msg = (
             f"{path} cannot be read ({error}): the file was cut or replaced. Restore the folder "
-            "from a copy, or index the documents again."
+            "from a copy, or index the documents again, in a new one."
         )
         raise ValueError(msg) from error
 
@@ -117,47 +118,48 @@ class Documents:
     """
 
     def __init__(self, folder: Path | None, *, read_only: bool, fsync: bool) -> None:
-        self._path = None if folder is None else folder / "docs.db"
+        self._path = None if folder is None else folder.absolute() / "docs.db"
         self._read_only = read_only
         self._fsync = fsync
         self._lock = threading.RLock()
         self._writer: _Connection | None = None
+        # What is at rest here may be closed; what a thread took out to read with is its own.
         self._idle: list[_Connection] = []
+        self._kept: list[_Connection | io.FileIO] = []
         self._pid = os.getpid()
-        self._open: list[_Connection | io.FileIO] = []
-        self._closing = weakref.finalize(self, _close, self._open, self._pid)
+        self._closing = weakref.finalize(self, _close, self._idle, self._kept, self._pid)
         self._indexed: frozenset[str] = frozenset()
         self._log: io.FileIO | None = None
         self._quiet: tuple[int, State] | None = None
         with _damage_named(self._path):
-            if not read_only:
-                self._create()
-            with self.reading() as connection:
-                self.state(connection)
-
-    def _create(self) -> None:
-        with self._lock:
-            connection = self._writing_connection()
-            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'state'").fetchone():
-                return
+            opened = self.reading() if read_only else nullcontext(self._writing_connection())
+            with opened as connection:
+                if self._made(connection):
+                    return
             with self.writing() as connection:
-                # Another process may have been first.
-                if not connection.execute(
-                    "SELECT 1 FROM sqlite_master WHERE name = 'state'"
-                ).fetchone():
+                if not self._made(connection):  # no other process was first
                     for statement in _SCHEMA.split(";\n"):
                         connection.execute(statement)
                     connection.execute("INSERT INTO manifest VALUES ('format', ?)", (FORMAT,))
+
+    def _made(self, connection: _Connection) -> bool:
+        """Say whether the tables are there; a file emptied or of something else is refused."""
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        if "state" in tables:
+            return True
+        vectors = self._path is not None and any(self._path.parent.glob("vectors-*.f32"))
+        if tables or vectors or self._read_only:
+            msg = "it holds no tables of a FAISSStore"
+            raise sqlite3.DatabaseError(msg)
+        return False
 
     def _connect(self, *, write: bool) -> _Connection:
         if self._path is None:
             name = ":memory:"
         elif write:
-            name = self._path.absolute().as_uri()
+            name = self._path.as_uri()
         else:
-            # On a read-only file system there is no place for SQLite's locks, and no need.
-            frozen = self._read_only and not os.access(self._path.parent, os.W_OK)
-            name = self._path.absolute().as_uri() + ("?immutable=1" if frozen else "?mode=ro")
+            name = self._path.as_uri() + ("?immutable=1" if self._frozen() else "?mode=ro")
         connection = sqlite3.connect(
             name,
             timeout=60,
@@ -166,12 +168,27 @@ class Documents:
             uri=True,
             factory=_Connection,
         )
-        self._open.append(connection)
         if write:
+            self._kept.append(connection)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA cache_size = -32000")  # kB, used up only by large writes
             connection.execute(f"PRAGMA synchronous = {'FULL' if self._fsync else 'NORMAL'}")
         return connection
+
+    def _frozen(self) -> bool:
+        """Say whether nothing can change: on a read-only disk there is no place for locks."""
+        if not self._read_only or self._path is None or os.access(self._path.parent, os.W_OK):
+            return False
+        log, shared = Path(f"{self._path}-wal"), Path(f"{self._path}-shm")
+        if not log.exists() or not log.stat().st_size:
+            return True
+        if not shared.exists():
+            msg = (
+                f"{log} holds writes that are not in docs.db yet, and they cannot be put there: "
+                "close the store that this folder is a copy of, and copy it again."
+            )
+            raise ValueError(msg)
+        return False
 
     def _check_open(self) -> None:
         if not self._closing.alive:
@@ -180,14 +197,14 @@ class Documents:
         if self._pid != os.getpid():
             # SQLite connections must not be used, nor even closed, on the other side of a fork.
             if self._path is not None:
-                _abandoned.extend(self._open)
-                self._open.clear()
-                self._writer, self._idle = None, []
-                self._log = self._quiet = None
+                _abandoned.extend([*self._idle, *self._kept])
+                self._idle.clear()
+                self._kept.clear()
+                self._writer = self._log = self._quiet = None
             self._lock = threading.RLock()
             self._pid = os.getpid()
             self._closing.detach()
-            self._closing = weakref.finalize(self, _close, self._open, self._pid)
+            self._closing = weakref.finalize(self, _close, self._idle, self._kept, self._pid)
 
     def _writing_connection(self) -> _Connection:
         self._check_open()
@@ -236,10 +253,16 @@ class Documents:
             yield connection
         finally:
             connection.execute("COMMIT")
-            self._idle.append(connection)
+            self._rest(connection)
+
+    def _rest(self, connection: _Connection) -> None:
+        """Lay a reading connection by for the next reader; after `close` there is none."""
+        self._idle.append(connection)
+        if self.closed:
+            _close(self._idle, [], self._pid)
 
     def close(self) -> None:
-        """Close every connection; the last one tidies SQLite's journal away."""
+        """Close every connection (those in use when they are done); writes must be done first."""
         with self._lock:
             self._closing()
 
@@ -268,7 +291,10 @@ class Documents:
         self._check_open()
         if self._path is None:
             return True
-        written = os.fstat(self._log.fileno()).st_mtime_ns if self._log is not None else 0
+        try:
+            written = os.fstat(self._log.fileno()).st_mtime_ns if self._log is not None else 0
+        except (OSError, ValueError):  # closed meanwhile, as the next step will say
+            return False
         if written and self._quiet == (written, state):
             return True
         now = time.time_ns()  # before SQLite answers, or a commit might come in between
@@ -277,13 +303,13 @@ class Documents:
         except IndexError:
             return False
         same = connection.looked == (_version(connection), state)
-        self._idle.append(connection)
+        self._rest(connection)
         if same and 0 < written < now - _CLOCK_TICK:
             self._quiet = written, state
         if self._log is None and os.name == "posix":  # elsewhere file times may be late
             with suppress(OSError):
                 self._log = io.FileIO(f"{self._path}-wal")
-                self._open.append(self._log)
+                self._kept.append(self._log)
         return same
 
     def looked(self, connection: _Connection, state: State) -> None:
@@ -479,7 +505,7 @@ class Documents:
             values = where.values
         found = connection.execute(
             f"SELECT rowid, -rank FROM words WHERE words MATCH ?{sql} ORDER BY rank LIMIT ?",  # noqa: S608
-            (wanted, *values, count),
+            (wanted, *values, min(count, 2**63 - 1)),
         )
         return dict(found.fetchall())
 
@@ -490,10 +516,13 @@ def _version(connection: _Connection) -> int:
     return version
 
 
-def _close(opened: list[_Connection | io.FileIO], pid: int) -> None:
-    if pid == os.getpid():
-        while opened:
-            opened.pop().close()
+def _close(idle: list[_Connection], kept: list[_Connection | io.FileIO], pid: int) -> None:
+    if pid != os.getpid():
+        return
+    for opened in (idle, kept):
+        with suppress(IndexError):  # two threads may be at it
+            while True:
+                opened.pop().close()
 
 
 def in_parts(items: Sequence[Any], size: int = 500) -> Iterator[Sequence[Any]]:

@@ -3,9 +3,10 @@
 import logging
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -37,6 +38,16 @@ _GATHER = 50_000  # a filter that leaves fewer is answered by looking at each on
 _BLOCK = 65_536
 _TRAINING = 4_096
 _FEW = 256  # rows that are copied together sooner than faiss is loaded
+
+
+@cache
+def _faiss() -> Any:
+    """Return faiss, loaded when it is first needed."""
+    faiss = import_module("faiss")
+    if hasattr(os, "register_at_fork"):
+        # OpenMP's threads do not come along into a forked process, and waiting for them never ends.
+        os.register_at_fork(after_in_child=partial(faiss.omp_set_num_threads, 1))
+    return faiss
 
 
 class VectorFile:
@@ -101,8 +112,7 @@ class Codes:
     @classmethod
     def trained(cls, vectors: Floats, metric: Metric) -> "Codes":
         """Learn the values from a sample of the vectors, and encode them all."""
-        import faiss
-
+        faiss = _faiss()
         dimension = vectors.shape[1]
         groups = -(-dimension // 4)
         rotation = faiss.RandomRotationMatrix(dimension, 4 * groups)
@@ -128,8 +138,7 @@ class Codes:
 
     def extended(self, vectors: Floats) -> "Codes":
         """Return codes for more rows; these stay as they are, for those who still use them."""
-        import faiss
-
+        faiss = _faiss()
         index = faiss.deserialize_index(faiss.serialize_index(self._index))
         for block in _blocks(vectors):
             index.add(block)
@@ -148,10 +157,8 @@ class Codes:
 
     def save(self, path: Path) -> None:
         """Write to a file that is complete or absent, whatever happens."""
-        import faiss
-
         unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-        faiss.write_index(self._index, str(unfinished))
+        _faiss().write_index(self._index, str(unfinished))
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())
         unfinished.replace(path)
@@ -159,9 +166,7 @@ class Codes:
     @classmethod
     def load(cls, path: Path, metric: Metric) -> "Codes":
         """Read from a file."""
-        import faiss
-
-        return cls(faiss.read_index(str(path)), metric)
+        return cls(_faiss().read_index(str(path)), metric)
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,7 +391,7 @@ def scored(block: Floats, query: Floats, metric: Metric) -> Floats:
     if metric != "l2":
         scores: Floats = block.dot(query)
         return scores
-    faiss: Any = import_module("faiss")
+    faiss = _faiss()
     block = np.ascontiguousarray(block)
     squares = np.empty(len(block), np.float32)
     if len(block):
@@ -398,7 +403,7 @@ def scored(block: Floats, query: Floats, metric: Metric) -> Floats:
 
 def scored_in_place(vectors: Floats, query: Floats, rows: Rows, metric: Metric) -> Floats:
     """Return how near some of the vectors are, without copying them together."""
-    faiss: Any = import_module("faiss")
+    faiss = _faiss()
     made = np.empty(len(rows), np.float32)
     one_by_one = faiss.fvec_L2sqr_by_idx if metric == "l2" else faiss.fvec_inner_products_by_idx
     arrays = (made, query, vectors, rows)

@@ -1,7 +1,9 @@
 """`FAISSStore`: a LangChain vector store, exact, fast, and safe on disk."""
 
+import os
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import sqrt
@@ -117,7 +119,9 @@ class FAISSStore(VectorStore):
         **unknown: Any,
     ) -> None:
         refuse_unknown("FAISSStore", unknown, _CONSTRUCTOR)
-        if embedding is not None and not hasattr(embedding, "embed_query"):
+        if embedding is not None and (
+            isinstance(embedding, type) or not hasattr(embedding, "embed_query")
+        ):
             msg = (
                 f"embedding must be a LangChain Embeddings object, not {embedding!r}; "
                 "write FAISSStore(embedding, path)."
@@ -126,9 +130,8 @@ class FAISSStore(VectorStore):
         _one_of("metric", metric or "cosine", _METRICS)
         _one_of("search_type", search_type, _SEARCH_TYPES)
         _one_of("tier", tier, _TIERS)
-        if keyword_weight is not None and not 0 <= keyword_weight <= 1:
-            msg = f"keyword_weight must be from 0 to 1, not {keyword_weight!r}."
-            raise ValueError(msg)
+        if keyword_weight is not None:
+            _from_0_to_1("keyword_weight", keyword_weight)
         if path is None and read_only:
             msg = "read_only=True needs a path: a store in memory would stay empty."
             raise ValueError(msg)
@@ -140,7 +143,7 @@ class FAISSStore(VectorStore):
         self._tier = tier
         self._fsync = fsync
         self._read_only = read_only
-        self._path = None if path is None else _folder(Path(path), read_only=read_only)
+        self._path = None if path is None else _folder(Path(path).absolute(), read_only=read_only)
         self._documents = Documents(self._path, read_only=read_only, fsync=fsync)
         self._index: VectorIndex | None = None
         with self._documents.reading() as connection:
@@ -350,12 +353,13 @@ class FAISSStore(VectorStore):
         if (ids is None) == (filter is None):
             msg = "delete() takes ids or a filter; delete(filter={}) empties the store."
             raise ValueError(msg)
-        named = None if ids is None else given_ids(ids)
+        named = [] if ids is None else given_ids(ids)
+        passing = _filter({"filter": filter}) or {}
         with self._documents.writing() as connection:
             rows = (
-                self._documents.rows_of(connection, named)
-                if named is not None
-                else self._documents.matching(connection, cast("Filter", filter))
+                self._documents.matching(connection, passing)
+                if ids is None
+                else self._documents.rows_of(connection, named)
             )
             if rows:
                 self._documents.remove(connection, rows)
@@ -410,9 +414,8 @@ class FAISSStore(VectorStore):
 
     def _published(self) -> None:
         """Bring the index up to the commit just made, and the files after it."""
-        with self._documents.reading() as connection:
-            state = self._documents.state(connection)
-            snapshot = self._snapshot(connection, state)
+        with self._reading() as (_, snapshot):
+            pass
         if snapshot is None:
             return
         if len(snapshot.dead) > max(4_096, len(snapshot.vectors) // 2):
@@ -659,14 +662,11 @@ class FAISSStore(VectorStore):
         refuse_unknown("max_marginal_relevance_search", kwargs, known)
         k = _k(k, kwargs)
         fetch_k = max(k, whole_number("fetch_k", fetch_k))
-        if not 0 <= lambda_mult <= 1:
-            msg = f"lambda_mult must be from 0 to 1, not {lambda_mult!r}."
-            raise ValueError(msg)
-        asked = _Asked(fetch_k, kwargs.get("filter"), "dense", None)
+        _from_0_to_1("lambda_mult", lambda_mult)
+        asked = _Asked(fetch_k, _filter(kwargs), "dense", None)
         vector = self._checked_query(embedding)
         self._documents.prepare(asked.filter)
-        with self._documents.reading() as connection:
-            snapshot = self._snapshot(connection, self._documents.state(connection))
+        with self._reading() as (connection, snapshot):
             if snapshot is None or vector is None:
                 return []
             rows = list(self._nearest(connection, snapshot, asked, vector, fetch_k))
@@ -734,16 +734,12 @@ class FAISSStore(VectorStore):
         refuse_unknown("similarity_search", kwargs, _SEARCH, _HINTS)
         search_type = kwargs.get("search_type") or search_type
         _one_of("search_type", search_type, _SEARCH_TYPES)
-        filter_ = kwargs.get("filter")
-        if filter_ is not None and not callable(filter_) and not isinstance(filter_, Mapping):
-            msg = f"filter must be a mapping or a function of the metadata, not {filter_!r}."
-            raise ValueError(msg)
         threshold = kwargs.get("score_threshold")
         if threshold is not None and not isinstance(threshold, int | float | np.number):
             msg = f"score_threshold must be a number from 0 to 1, not {threshold!r}."
             raise ValueError(msg)
         least = None if threshold is None else float(threshold)
-        return _Asked(_k(k, kwargs), filter_ or None, search_type, least)
+        return _Asked(_k(k, kwargs), _filter(kwargs), search_type, least)
 
     def _checked_query(self, vector: Sequence[float]) -> Floats | None:
         """Return the query as the store compares it, or None while there is nothing to compare."""
@@ -791,8 +787,7 @@ class FAISSStore(VectorStore):
                 held = cast("list[Held]", seen) if all(seen) else None
         if scores is None or held is None:
             self._documents.prepare(asked.filter)
-            with self._documents.reading() as connection:
-                snapshot = self._snapshot(connection, self._documents.state(connection))
+            with self._reading() as (connection, snapshot):
                 if snapshot is None:
                     return []
                 if scores is None or snapshot is not newest:
@@ -877,6 +872,23 @@ class FAISSStore(VectorStore):
     def _select_relevance_score_fn(self) -> Callable[[float], float]:
         return partial(relevance, metric=self._metric)
 
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[Any, Snapshot | None]]:
+        """See one commit, whole: its documents, and its vectors if there are any."""
+        seen: State | None = None
+        while True:
+            with self._documents.reading() as connection:
+                before, seen = seen, self._documents.state(connection)
+                try:
+                    snapshot = self._snapshot(connection, seen)
+                except ValueError:
+                    # Since this began, a writer may have compacted the store: look again.
+                    if before is not None and before.generation == seen.generation:
+                        raise
+                    continue
+                yield connection, snapshot
+                return
+
     def _snapshot(self, connection: Any, state: State) -> Snapshot | None:
         if self._index is None:
             dimension = self._documents.manifest(connection).get("dimension")
@@ -887,7 +899,8 @@ class FAISSStore(VectorStore):
         return cast("VectorIndex", self._index).snapshot(state, dead_since)
 
     def _vectors(self, dimension: int) -> VectorIndex:
-        if self._index is None:
+        # Another dimension than before: the first write failed, and so fixed none.
+        if self._index is None or self._index.dimension != dimension:
             self._index = VectorIndex(
                 self._path, dimension, self._metric, tier=self._tier, fsync=self._fsync
             )
@@ -1028,7 +1041,7 @@ class FAISSStore(VectorStore):
             msg = f"copy_to() needs a LangChain VectorStore, not {store!r}."
             raise ValueError(msg)  # noqa: TRY004
         kin = store if isinstance(store, FAISSStore) else None
-        if kin is self or (kin is not None and self._path and self._path == kin.path):
+        if kin is self or (kin and kin.path and self._path and self._path.samefile(kin.path)):
             msg = "copy_to() needs another store: this one is already here."
             raise ValueError(msg)
         whole_number("batch_size", batch_size)
@@ -1041,8 +1054,7 @@ class FAISSStore(VectorStore):
                 row = found[-1][0]
                 yield [held[1:] for held in found], snapshot.vectors[[held[0] for held in found]]
 
-        with self._documents.reading() as connection:
-            snapshot = self._snapshot(connection, self._documents.state(connection))
+        with self._reading() as (connection, snapshot):
             if snapshot is None:
                 return 0
             total = self._documents.count(connection)
@@ -1121,8 +1133,12 @@ class FAISSStoreRetriever(VectorStoreRetriever):
 
     @model_validator(mode="after")
     def _k_is_a_search_argument(self) -> "FAISSStoreRetriever":
+        given = dict(self.search_kwargs)
+        if "top_k" in given:  # a call's own k must come first
+            given["k"] = given.pop("top_k")
         if self.k is not None:
-            self.search_kwargs = {"k": whole_number("k", self.k), **self.search_kwargs}
+            given.setdefault("k", whole_number("k", self.k))
+        self.search_kwargs = given
         return self
 
     def _get_relevant_documents(
@@ -1191,6 +1207,21 @@ def _written(filter: Filter) -> str:  # noqa: A002
     return "" if callable(filter) else repr(dict(filter))
 
 
+def _filter(kwargs: Mapping[str, Any]) -> Filter | None:
+    """Return the filter among a search's keywords; one that lets everything pass is none."""
+    filter_: Filter | None = kwargs.get("filter")
+    if filter_ is not None and not callable(filter_) and not isinstance(filter_, Mapping):
+        msg = f"filter must be a mapping or a function of the metadata, not {filter_!r}."
+        raise ValueError(msg)
+    return filter_ or None
+
+
+def _from_0_to_1(name: str, value: Any) -> None:
+    if not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
+        msg = f"{name} must be from 0 to 1, not {value!r}."
+        raise ValueError(msg)
+
+
 def _one_of(name: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
         msg = f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}."
@@ -1214,7 +1245,10 @@ def _folder(path: Path, *, read_only: bool) -> Path:
     if path.exists() and not path.is_dir():
         msg = f"path must be a folder; {path} is a file."
         raise ValueError(msg)
-    if (path / "docs.db").exists():
+    if (path / "docs.db").is_file():
+        if not read_only and not os.access(path, os.W_OK):
+            msg = f"{path} cannot be written to; open it with read_only=True to search it."
+            raise ValueError(msg)
         return path
     if list(path.glob("*.faiss")) and list(path.glob("*.pkl")):
         msg = (

@@ -1,10 +1,14 @@
 """`FAISSStore`: what it holds, what it refuses, and that every way in gives the same answer."""
 
 import asyncio
+import enum
 import json
 import multiprocessing
 import os
 import pickle
+import signal
+import sqlite3
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -30,6 +34,9 @@ TEXTS = [
     "ayako is a doctor",
     "hiroko is 10 years old",
 ]
+
+_ENDLESS: dict[str, Any] = {}
+_ENDLESS["itself"] = _ENDLESS
 
 
 @pytest.fixture(params=["memory", "folder", "codes"])
@@ -357,6 +364,9 @@ def test_any_history_ends_like_a_dictionary(history: list[Any], tier: Any) -> No
         ),
         (lambda s: s.similarity_search("a", filter=3), ValueError, "filter must be a mapping"),
         (lambda s: s.max_marginal_relevance_search("a", lambda_mult=2), ValueError, "lambda_mult"),
+        (lambda s: s.max_marginal_relevance_search("a", lambda_mult="x"), ValueError, "from 0 to"),
+        (lambda s: s.max_marginal_relevance_search("a", filter=3), ValueError, "filter must be a"),
+        (lambda s: s.delete(filter="x"), ValueError, "filter must be a mapping"),
         (lambda s: s.max_marginal_relevance_search("a", lamda_mult=1), TypeError, "lambda_mult"),
         (lambda s: s.as_retriever(search_kwarg={}), TypeError, "did you mean .search_kwargs"),
         (lambda s: s.as_retriever(search_kwargs={"K": 1}), TypeError, "takes no argument .K."),
@@ -368,6 +378,12 @@ def test_any_history_ends_like_a_dictionary(history: list[Any], tier: Any) -> No
         ),
         (lambda s: s.add_texts("abc"), ValueError, "not one string"),
         (lambda s: s.add_texts([1]), ValueError, r"texts\[0\] must be a string"),
+        (lambda s: s.add_texts(None), ValueError, "texts must be a list of strings, not None"),
+        (lambda s: s.add_texts(["a"], 5), ValueError, "metadatas must be a list of mappings"),
+        (lambda s: s.add_texts(["a"], ids=5), ValueError, "ids must be a list of strings, not 5"),
+        (lambda s: s.add_texts(["a"], ids=["\ud800"]), ValueError, "ids holds half a character"),
+        (lambda s: s.add_texts(["a"], [{"\ud800": 1}]), ValueError, "in a key, holds half"),
+        (lambda s: s.add_texts(["a"], [{"x": _ENDLESS}]), ValueError, "nested too deeply"),
         (lambda s: s.add_texts(["a"], metadata=[{}]), TypeError, "did you mean .metadatas"),
         (lambda s: s.add_texts(["a", "b"], [{}]), ValueError, "one mapping per text: 1 for 2"),
         (lambda s: s.add_texts(["a"], {"x": 1}), ValueError, "one mapping per text"),
@@ -410,6 +426,8 @@ def test_any_history_ends_like_a_dictionary(history: list[Any], tier: Any) -> No
         (lambda s: s.load_local("x"), NotImplementedError, "from_langchain"),
         (lambda _: FAISSStore(EMBEDDINGS, pth="x"), TypeError, "did you mean .path"),
         (lambda _: FAISSStore("folder"), ValueError, "must be a LangChain Embeddings object"),
+        (lambda _: FAISSStore(HashingEmbeddings), ValueError, "must be a LangChain Embeddings"),
+        (lambda _: FAISSStore(EMBEDDINGS, keyword_weight="x"), ValueError, "keyword_weight must"),
         (lambda _: FAISSStore(EMBEDDINGS, metric="euclid"), ValueError, "metric must be one of"),
         (lambda _: FAISSStore(EMBEDDINGS, tier="fast"), ValueError, "tier must be one of"),
         (lambda _: FAISSStore(EMBEDDINGS, keyword_weight=3), ValueError, "keyword_weight"),
@@ -448,15 +466,20 @@ def test_folders_that_are_something_else_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-@pytest.mark.parametrize("damage", ["replaced", "cut"])
+@pytest.mark.parametrize("damage", ["replaced", "cut", "emptied", "another's"])
 def test_a_damaged_database_is_named(tmp_path: Path, damage: str, read_only: bool) -> None:
     """A database that SQLite cannot read is a sentence with its path and what to do."""
     FAISSStore.from_texts(TEXTS, EMBEDDINGS, path=tmp_path / "s").close()
     database = tmp_path / "s" / "docs.db"
     data = database.read_bytes()
-    database.write_bytes(
-        b"something else " * 99 if damage == "replaced" else data[: len(data) // 2]
-    )
+    if damage == "another's":
+        database.unlink()
+        with sqlite3.connect(database) as connection:
+            connection.execute("CREATE TABLE theirs (name TEXT)")
+        connection.close()
+    else:
+        kept = {"replaced": b"something else " * 99, "cut": data[: len(data) // 2], "emptied": b""}
+        database.write_bytes(kept[damage])
 
     with pytest.raises(ValueError, match=r"docs.db cannot be read \(.*Restore the folder"):
         FAISSStore(EMBEDDINGS, tmp_path / "s", read_only=read_only)
@@ -644,12 +667,18 @@ def test_two_writers_take_turns(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_can_read_and_write(tmp_path: Path) -> None:
-    """A store opened before a fork works on both sides of it."""
+    """A store opened before a fork works on both sides of it, whatever faiss did before."""
     with FAISSStore.from_texts(TEXTS, EMBEDDINGS, path=tmp_path / "s") as store:
         store.similarity_search("hiroko")
+        many = FAISSStore(None)
+        many.add_embeddings([("text", [1.0, place]) for place in range(999)])
+        everything = {"none": {"$exists": False}}
+        many.similarity_search_by_vector([1.0, 0.0], filter=everything)
         child = os.fork()
         if child == 0:
             try:
+                signal.alarm(60)  # a thread that did not come along would be waited for
+                many.similarity_search_by_vector([1.0, 0.0], filter=everything)
                 store.add_texts(["from the child"])
                 os._exit(0 if len(store.similarity_search("hiroko", k=9)) == 6 else 1)
             except BaseException:
@@ -657,6 +686,120 @@ def test_a_forked_process_can_read_and_write(tmp_path: Path) -> None:
                 os._exit(2)
         assert os.waitpid(child, 0)[1] == 0
         assert len(store.similarity_search("hiroko", k=9)) == 6
+
+
+def test_a_search_outlives_the_closing_of_its_store(tmp_path: Path) -> None:
+    """A store that is closed while a thread searches it lets that search end, but none begin."""
+    store = FAISSStore.from_texts(TEXTS, EMBEDDINGS, path=tmp_path / "s")
+
+    def closing(_: dict[str, Any]) -> bool:
+        closer = threading.Thread(target=store.close)
+        closer.start()
+        closer.join()
+        return True
+
+    assert len(store.similarity_search("hiroko", k=5, filter=closing)) == 5
+    with pytest.raises(ValueError, match="closed"):
+        store.similarity_search("hiroko")
+
+
+def test_a_search_that_a_compaction_overtakes_looks_again(tmp_path: Path) -> None:
+    """A reader whose vectors were rewritten after it began answers from the new ones."""
+    store = FAISSStore.from_texts(TEXTS, EMBEDDINGS, ids=list("abcde"), path=tmp_path / "s")
+    reader = FAISSStore(EMBEDDINGS, tmp_path / "s")
+    state = reader._documents.state
+
+    def overtaken(connection: Any) -> Any:
+        reader._documents.state = state  # type: ignore[method-assign]
+        began = state(connection)
+        store.delete(["a"])
+        store.compact()
+        return began
+
+    reader._documents.state = overtaken  # type: ignore[method-assign]
+    assert {found.id for found in reader.similarity_search("hiroko", k=5)} == set("bcde")
+    reader.close()
+    store.close()
+
+
+def test_a_write_that_failed_fixes_no_dimension(tmp_path: Path, monkeypatch: Any) -> None:
+    """Vectors of another length come in after a first write that was rolled back."""
+    with FAISSStore(None, tmp_path / "s") as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(store._documents, "insert", _full)
+            with pytest.raises(OSError, match="full"):
+                store.add_embeddings([("a", [1.0, 2.0, 3.0])])
+        store.add_embeddings([("b", [1.0, 0.0]), ("c", [0.0, 1.0])])
+        (found,) = store.similarity_search_by_vector([0.0, 1.0], k=1)
+        assert found.page_content == "c"
+
+
+def _full(*_: Any) -> None:
+    msg = "the disk is full"
+    raise OSError(msg)
+
+
+def test_a_relative_path_is_meant_from_where_it_was_given(tmp_path: Path, monkeypatch: Any) -> None:
+    """A store stays in its folder when the process goes to another one, and knows itself there."""
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with FAISSStore.from_texts(TEXTS, EMBEDDINGS, path="s") as store:
+        monkeypatch.chdir(tmp_path / "there")
+        store.add_texts(["hiroko is tall"])
+        assert len(store.similarity_search("hiroko", k=9)) == 6
+        with (
+            FAISSStore(EMBEDDINGS, "../here/s") as same,
+            pytest.raises(ValueError, match="already"),
+        ):
+            store.copy_to(same)
+    assert not list((tmp_path / "there").iterdir())
+
+
+@pytest.mark.parametrize("left", ["", "-wal", "-wal -shm"])
+def test_a_copy_on_a_read_only_disk_leaves_nothing_out(
+    tmp_path: Path, monkeypatch: Any, left: str
+) -> None:
+    """A folder copied while it was open is read whole or refused, never without a write."""
+    import shutil
+
+    store = FAISSStore.from_texts(TEXTS, EMBEDDINGS, path=tmp_path / "s")
+    if not left:
+        store.close()
+    shutil.copytree(tmp_path / "s", tmp_path / "copy")
+    if left == "-wal":
+        (tmp_path / "copy" / "docs.db-shm").unlink()
+    store.close()
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))
+
+    with pytest.raises(ValueError, match="open it with read_only=True"):
+        FAISSStore(EMBEDDINGS, tmp_path / "copy")
+    if left == "-wal":
+        with pytest.raises(ValueError, match="copy it again"):
+            FAISSStore(EMBEDDINGS, tmp_path / "copy", read_only=True)
+    else:
+        with FAISSStore(EMBEDDINGS, tmp_path / "copy", read_only=True) as copy:
+            assert len(copy.similarity_search("hiroko", k=9)) == 5
+
+
+def test_an_enumeration_is_kept_by_its_value() -> None:
+    """A member of an enumeration of words is the word, not the member's name."""
+
+    class Language(str, enum.Enum):
+        JA = "ja"
+
+    store = FAISSStore.from_texts(["a"], EMBEDDINGS, [{"lang": Language.JA}])
+    (found,) = store.similarity_search("a", filter={"lang": "ja"})
+    assert type(found.metadata["lang"]) is str
+
+
+def test_the_call_s_own_k_comes_first() -> None:
+    """A retriever made for top_k=3 returns one document where k=1 is asked for."""
+    store = FAISSStore.from_texts(TEXTS, EMBEDDINGS)
+    retriever = store.as_retriever(top_k=3)
+    assert len(retriever.invoke("hiroko")) == 3
+    assert len(retriever.invoke("hiroko", k=1)) == len(retriever.invoke("hiroko", top_k=1)) == 1
 
 
 def test_a_folder_of_the_first_format_opens(tmp_path: Path) -> None:
