@@ -8,13 +8,16 @@ listener sees. Where a tool asks for more, or gives more, a copy of it is called
 
 import copy
 import functools
+import inspect
 import sys
 from collections.abc import Mapping
 from typing import Any, get_origin
 from uuid import uuid4
 
 from langchain_core.agents import AgentAction
-from langchain_core.runnables import ensure_config
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.runnables.config import merge_configs
 from langchain_core.tools import BaseTool, InjectedToolCallId
 from langchain_core.tools.base import get_all_basemodel_annotations
 from pydantic import BaseModel
@@ -27,6 +30,7 @@ def with_injected(
     action: AgentAction,
     state: Mapping[str, Any] | None = None,
     store: Any = None,
+    config: RunnableConfig | None = None,
 ) -> BaseTool:
     """Return a tool that is ready to run an action: `tool.run(action.tool_input)`.
 
@@ -39,6 +43,7 @@ def with_injected(
         state: What a tool that asks for the state is given: the inputs of the run, say, and
             `messages`.
         store: What a tool that asks for a store is given.
+        config: What the run was configured with, for a tool that asks for its `ToolRuntime`.
 
     Returns:
         The tool itself if it asks for nothing; otherwise a copy for this one call.
@@ -66,7 +71,7 @@ def with_injected(
         if _is(marker, _langgraphs("InjectedState"))
     }
     surroundings |= {
-        name: _runtime(runtime, state or {}, call_id, store)
+        name: _runtime(runtime, state or {}, call_id, store, config)
         for name, marker in markers.items()
         if marker is runtime
     }
@@ -140,12 +145,18 @@ def _langgraphs(name: str) -> Any:
     return getattr(sys.modules.get("langgraph.prebuilt.tool_node"), name, None)
 
 
-def _runtime(kind: Any, state: Mapping[str, Any], call_id: str, store: Any) -> Any:
+def _runtime(
+    kind: Any,
+    state: Mapping[str, Any],
+    call_id: str,
+    store: Any,
+    config: RunnableConfig | None,
+) -> Any:
     """Make what surrounds a call: state, store, id and configuration; there is no graph."""
     return kind(
         state=dict(state),
         context=None,
-        config=ensure_config(),
+        config=ensure_config(config),
         stream_writer=lambda _: None,
         tool_call_id=call_id,
         store=store,
@@ -186,6 +197,74 @@ def in_sync(tool: BaseTool) -> BaseTool:
     ready = copy.copy(tool)
     object.__setattr__(ready, "func", call)
     return ready
+
+
+class _Configuration(BaseCallbackHandler):
+    """Carries what a run was configured with: LangChain's chains hand on nothing but callbacks."""
+
+    # It hears nothing. It is not inline: where one handler is, LangChain's asynchronous text models
+    # tell no other handler that they start.
+    ignore_llm = ignore_chat_model = ignore_chain = ignore_agent = True
+    ignore_retriever = ignore_retry = ignore_custom_event = True
+
+    def __init__(self, configurable: Mapping[str, Any]) -> None:
+        self.configurable = configurable
+
+
+def carrying(config: RunnableConfig | None) -> RunnableConfig:
+    """Return a configuration of a run in which `configured` finds what may be configured."""
+    config = ensure_config(config)
+    return merge_configs(config, {"callbacks": [_Configuration(config.get("configurable") or {})]})
+
+
+def configured(manager: Any) -> RunnableConfig:
+    """Return what a run was configured with, for its tools.
+
+    Args:
+        manager: The callback manager of the run.
+    """
+    carried = [h for h in getattr(manager, "handlers", ()) if isinstance(h, _Configuration)]
+    # Of a run within a run, the inner is the last.
+    return {"configurable": dict(carried[-1].configurable) if carried else {}}
+
+
+class ConfiguredTool:
+    """A tool that is told what the run was configured with, which LangChain's executor keeps back.
+
+    Args:
+        tool: The tool. It is called itself, not a copy: it may keep a state.
+        config: What the run was configured with.
+
+    Example:
+        >>> from langchain_core.tools import tool
+        >>> @tool
+        ... def whoami(config: RunnableConfig) -> str:
+        ...     "Say who asks."
+        ...     return config["configurable"]["user"]
+        >>> ConfiguredTool(whoami, {"configurable": {"user": "Hiroko"}}).run({})
+        'Hiroko'
+    """
+
+    def __init__(self, tool: BaseTool, config: RunnableConfig) -> None:
+        self._tool, self._config = tool, config
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tool, name)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the tool."""
+        return self._told(self._tool.run)(*args, **kwargs)
+
+    async def arun(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the tool without blocking."""
+        return await self._told(self._tool.arun)(*args, **kwargs)
+
+    def _told(self, run: Any) -> Any:
+        """Return a way to run the tool that knows the configuration, if it can be told."""
+        taken = inspect.signature(run).parameters.values()
+        if any(each.name == "config" or each.kind is each.VAR_KEYWORD for each in taken):
+            return functools.partial(run, config=self._config)
+        return run
 
 
 class ArtifactCatcher:

@@ -19,7 +19,7 @@ from langchain_core.callbacks import (
 )
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseLanguageModel
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langchain_core.tools import BaseTool
 from langchain_core.utils.input import get_color_mapping
@@ -37,6 +37,9 @@ from langchain_custom_agents.agents._outcomes import (
 from langchain_custom_agents.agents.base import generates
 from langchain_custom_agents.agents.calls import (
     ArtifactCatcher,
+    ConfiguredTool,
+    carrying,
+    configured,
     in_sync,
     required_stores,
     with_injected,
@@ -236,6 +239,45 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
     @classmethod
     def _also_accepted(cls) -> set[str]:
         return {"callback_manager", "stream_runnable"}
+
+    # Ways in: chains hand on the callbacks of a configuration, and nothing else of it.
+
+    def invoke(
+        self,
+        input: dict[str, Any],  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Run until the agent finishes or a limit is reached."""
+        return super().invoke(input, carrying(config), **kwargs)
+
+    async def ainvoke(
+        self,
+        input: dict[str, Any],  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Run without blocking; see `invoke`."""
+        return await super().ainvoke(input, carrying(config), **kwargs)
+
+    def stream(
+        self,
+        input: dict[str, Any] | Any,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[Any]:
+        """Run, yielding actions, steps and the finish."""
+        yield from super().stream(input, carrying(config), **kwargs)
+
+    async def astream(
+        self,
+        input: dict[str, Any] | Any,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        """Run without blocking; see `stream`."""
+        async for chunk in super().astream(input, carrying(config), **kwargs):
+            yield chunk
 
     # Rounds.
 
@@ -554,7 +596,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         perform = super()._perform_agent_action
         try:
             step = call_in_time(
-                lambda: perform(call.catcher.tools, color_mapping, call.action, run_manager),
+                lambda: perform(call.tools, color_mapping, call.action, run_manager),
                 call.seconds,
                 current_cancel(),
             )
@@ -583,7 +625,7 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         perform = super()._aperform_agent_action
         try:
             step = await acall_in_time(
-                lambda: perform(call.catcher.tools, color_mapping, call.action, run_manager),
+                lambda: perform(call.tools, color_mapping, call.action, run_manager),
                 call.seconds,
                 current_cancel(),
             )
@@ -604,12 +646,12 @@ class AgentExecutor(KnownFields, ClassicAgentExecutor):
         action, refused = approved(action, verdict)
         if refused is not None:
             return AgentStep(action=action, observation=Unanswered(refused))
-        notes, tool = self._notes(manager), tools.get(action.tool)
+        notes, tool, config = self._notes(manager), tools.get(action.tool), configured(manager)
         if tool is not None:
-            ready = with_injected(tool, action, notes.inputs, self.store)
+            ready = with_injected(tool, action, notes.inputs, self.store, config)
             tools = {**tools, action.tool: prepare(ready)}
         seconds = self._seconds_for(action.tool, notes)
-        return PreparedCall(action, ArtifactCatcher(tools, action), notes, seconds)
+        return PreparedCall(action, ArtifactCatcher(tools, action), notes, seconds, config)
 
     def _seconds_for(self, tool: str, notes: "RunNotes") -> float | None:
         """Return the seconds a tool may take: its own, and what is left of the run's."""
@@ -754,9 +796,18 @@ class PreparedCall:
         catcher: The tools to call from.
         notes: What is kept of the run.
         seconds: The time it has; None for any.
+        config: What the run was configured with.
     """
 
     action: AgentAction
     catcher: ArtifactCatcher
     notes: RunNotes
     seconds: float | None
+    config: RunnableConfig
+
+    @property
+    def tools(self) -> dict[str, Any]:
+        """The tools to call from; that of the call is told what the run was configured with."""
+        tool = self.catcher.tools.get(self.action.tool)
+        told = {} if tool is None else {self.action.tool: ConfiguredTool(tool, self.config)}
+        return {**self.catcher.tools, **told}

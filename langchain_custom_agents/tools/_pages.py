@@ -98,7 +98,7 @@ def run_key(config: RunnableConfig | None, parent_run_id: uuid.UUID | None) -> H
     chain is the parent run of all its calls.
 
     Args:
-        config: The configuration the tool was given; an executor gives none.
+        config: The configuration the tool was given; LangChain's executor gives none.
         parent_run_id: The run that the tool call is a part of.
 
     Returns:

@@ -10,9 +10,9 @@ from langchain_core.agents import AgentAction, AgentFinish, AgentStep
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableConfig, RunnableLambda, ensure_config
 from langchain_core.runnables.history import RunnableWithMessageHistory
-from langchain_core.tools import Tool, tool
+from langchain_core.tools import BaseTool, Tool, tool
 
 from langchain_custom_agents.agents.executor import AgentExecutor
 from langchain_custom_agents.agents.openai_functions import OpenAIFunctionsAgent
@@ -145,6 +145,59 @@ def test_a_tool_that_returns_directly_ends_the_run(direct):
     executor = make([LOOK], tools, direct)
 
     assert str(executor.invoke({"input": "?"})["output"]) == "20000"
+
+
+# What a run was configured with reaches its tools.
+
+
+CONFIGURED_WAYS = {
+    "invoke": lambda executor, *run: RunnableLambda(executor.invoke).ainvoke(*run),
+    "stream": lambda executor, *run: RunnableLambda(
+        lambda asked, config: list(executor.stream(asked, config))
+    ).ainvoke(*run),
+    "ainvoke": lambda executor, *run: executor.ainvoke(*run),
+    "astream": lambda executor, *run: alist(executor.astream(*run)),
+}
+
+
+async def alist(chunks):
+    return [chunk async for chunk in chunks]
+
+
+@pytest.mark.parametrize("way", CONFIGURED_WAYS.values(), ids=CONFIGURED_WAYS)
+async def test_a_tool_is_told_what_the_run_was_configured_with(way):
+    """LangChain's executor gives None to a tool that asks for its configuration."""
+    users = []
+
+    @tool("Search")
+    def search(query: str, config: RunnableConfig) -> str:
+        """Look things up."""
+        users.append(config["configurable"].get("user"))
+        users.append(ensure_config()["configurable"].get("user"))
+        return query
+
+    await way(make([LOOK, KNOW], [search]), {"input": "?"}, {"configurable": {"user": "Hiroko"}})
+    make([LOOK, KNOW], [search]).run("?")
+
+    assert users == ["Hiroko", "Hiroko", None, None]
+
+
+def test_a_tool_may_keep_a_state():
+    """The tool itself is called, whatever it is told beside its arguments."""
+
+    class Counter(BaseTool):
+        name: str = "Search"
+        description: str = "counts"
+        count: int = 0
+
+        def _run(self, query: str) -> int:
+            self.count += 1
+            return self.count
+
+    counter = Counter()
+    make([LOOK, KNOW], [counter]).invoke({"input": "?"}, {"configurable": {"user": "Hiroko"}})
+
+    assert counter.count == 1
 
 
 FAILURES = {
