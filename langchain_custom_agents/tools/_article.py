@@ -163,7 +163,8 @@ def _html(page: Fetched) -> Article:
 
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=False)
     try:
-        tree = html.fromstring(_decoded(page).encode(), parser=parser)
+        # A whole document, also of a piece of one: readers take elements out of their parents.
+        tree = html.document_fromstring(_decoded(page).encode(), parser=parser)
     except (etree.LxmlError, ValueError) as error:
         msg = f"{page.url} holds no text to read."
         raise RefusedError(msg) from error

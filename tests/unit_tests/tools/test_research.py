@@ -907,6 +907,14 @@ def read(html: str, **headers: str) -> str:
     return web.tools()[1].run("http://example.org/")
 
 
+@pytest.mark.parametrize("root", ["object", "iframe", "form", "nav", "svg", "title", "p"])
+def test_a_piece_of_a_page_is_read(root):
+    """A page that is one element only, of any kind, is a page: no reader trips over it."""
+    shown = read(f"<{root}><p>Takuma is a teacher.</p></{root}>")
+
+    assert "failed" not in shown
+
+
 @pytest.mark.parametrize(
     "hiding",
     ['hidden', 'style="display: none"', 'style="VISIBILITY:hidden"', 'aria-hidden="true"',
