@@ -116,7 +116,10 @@ class _Answering:
 
     def acts(self, run: UUID) -> None:
         """Note that a reply was no answer."""
-        if not self._is_under(self._tools, run):
+        # What a text agent showed of it is taken back, which `finishes` says; the words of others
+        # beside a call are no part of an answer.
+        shown = self._shown and isinstance(self._agent, DialectAgent)
+        if not shown and not self._is_under(self._tools, run):
             self._begin()
 
     def finishes(self, run: UUID, finish: AgentFinish) -> list[str]:

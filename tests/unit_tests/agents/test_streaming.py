@@ -201,6 +201,16 @@ def test_corrections_and_prose_are_not_the_answer() -> None:
         assert output in (None, ANSWER)
 
 
+def test_an_answer_that_is_refused_after_its_beginning_is_followed_by_a_line_break() -> None:
+    """What was shown of it cannot be unsaid, but the answer that counts stands alone."""
+    refused = "Final Answer: Action: Search\nAction Input: x"
+    for pieces, output in every_way(
+        lambda: executor_of(Spelling(replies=[refused, *run_of(ENGLISH)], lengths=[3]))
+    ):
+        assert "".join(pieces) == f"Action: Search\n{ANSWER}"
+        assert output in (None, ANSWER)
+
+
 def test_a_run_that_is_stopped_streams_what_it_returns() -> None:
     """At a limit the pieces are the text that says so, or the best answer."""
     for method, said in (("force", "Agent stopped"), ("generate", "Takuma is")):
