@@ -250,7 +250,8 @@ def checked_vectors(
     """Return vectors as a float32 matrix, one row per text.
 
     Raises:
-        ValueError: If their number or dimension is wrong, or one holds NaN or infinity.
+        ValueError: If their number or dimension is wrong, or one holds NaN or infinity, or is
+            too long to be compared.
     """
     if count == 0:
         return np.empty((0, dimension or 0), np.float32)
@@ -271,10 +272,13 @@ def checked_vectors(
         raise ValueError(msg)
     # A sum is finite only if everything in it is; looking closer costs more and is rare.
     squares = np.einsum("ij,ij->i", matrix, matrix)
-    if not np.isfinite(squares).all():
+    if not (squares < 8e37).all():
         bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
         if len(bad):
             msg = f"The {what} at place {bad[0]} holds NaN or infinity, so nothing could find it."
+            raise ValueError(msg)
+        if not normalise:
+            msg = f"A {what} is too long for float32 to compare; use metric='cosine', or scale it."
             raise ValueError(msg)
     if normalise:
         odd = ~((squares > 1e-30) & (squares < 1e30))

@@ -401,6 +401,11 @@ def test_any_history_ends_like_a_dictionary(history: list[Any], tier: Any) -> No
         (lambda s: s.add_texts(["a"], batch_size=0), ValueError, "batch_size"),
         (lambda s: s.add_texts(["\ud800"]), ValueError, "half a character"),
         (lambda s: s.add_embeddings([("a", [1.0, 2.0]), ("b", [1.0])]), ValueError, r"\[1, 2\]"),
+        (
+            lambda _: FAISSStore(None, metric="l2").add_embeddings([("a", [1e25, 0.0])]),
+            ValueError,
+            "too long for float32",
+        ),
         (lambda s: s.add_texts(["a"], ids=[""]), ValueError, "empty string; give None"),
         (lambda s: s.add_documents(["a"]), ValueError, "must be a Document, not a str; add_texts"),
         (lambda s: s.add_documents(Document("a")), ValueError, r"write \[document\]"),
