@@ -13,6 +13,15 @@ __all__ = ("REFERENCES", "jira_tool", "prometheus_tool", "sourcegraph_tool")
 
 REFERENCES = Path(__file__).parent
 
+_SHOWN = 20
+
+
+def _listed(lines: list[str], *, goes_on: bool = False) -> str:
+    """Show the first results; a model that counts them must see that there are more."""
+    more = f"{len(lines) - _SHOWN} more" if len(lines) > _SHOWN else "more" if goes_on else ""
+    note = [f"(There are {more}: ask more narrowly, or let the query count.)"] if more else []
+    return "\n".join([*lines[:_SHOWN], *note])
+
 
 def prometheus_tool(url: str, **kwargs: Any) -> BaseTool:
     """Make a tool that queries Prometheus and knows PromQL.
@@ -34,9 +43,10 @@ def prometheus_tool(url: str, **kwargs: Any) -> BaseTool:
         if data["resultType"] in {"scalar", "string"}:
             return str(data["result"][1])
         shown = [
-            f"{json.dumps(found['metric'])} = {_samples(found)}" for found in data["result"][:20]
+            f"{json.dumps(found['metric'], ensure_ascii=False)} = {_samples(found)}"
+            for found in data["result"]
         ]
-        return "\n".join(shown) or "No series matches."
+        return _listed(shown) or "No series matches."
 
     return with_reference(query_metrics, REFERENCES / "promql.md", **kwargs)
 
@@ -62,7 +72,7 @@ def jira_tool(url: str, email: str = "", token: str = "", **kwargs: Any) -> Base
     @tool
     def find_issues(jql: str) -> str:
         """Finds issues in Jira. Input: a query in JQL."""
-        asked = {"jql": jql, "maxResults": 20, "fields": "summary,status,assignee"}
+        asked = {"jql": jql, "maxResults": _SHOWN, "fields": "summary,status,assignee"}
         answer = httpx2.get(
             f"{url}/rest/api/3/search/jql",
             params=asked,
@@ -70,11 +80,12 @@ def jira_tool(url: str, email: str = "", token: str = "", **kwargs: Any) -> Base
             timeout=30,
         )
         answer.raise_for_status()
+        told = answer.json()
         shown = [
             f"{issue['key']}: {issue['fields']['summary']} ({issue['fields']['status']['name']})"
-            for issue in answer.json()["issues"]
+            for issue in told["issues"]
         ]
-        return "\n".join(shown) or "No issue matches."
+        return _listed(shown, goes_on=bool(told.get("nextPageToken"))) or "No issue matches."
 
     return with_reference(find_issues, REFERENCES / "jql.md", **kwargs)
 
@@ -117,7 +128,7 @@ def sourcegraph_tool(url: str, token: str = "", **kwargs: Any) -> BaseTool:
         results = told["data"]["search"]["results"]
         if results["alert"] and not results["results"]:
             raise ToolException(f"{results['alert']['title']}: {results['alert']['description']}")
-        return "\n".join(map(_match, results["results"][:20])) or "Nothing matches."
+        return _listed([_match(found) for found in results["results"]]) or "Nothing matches."
 
     return with_reference(search_code, REFERENCES / "sourcegraph.md", **kwargs)
 

@@ -96,6 +96,14 @@ def test_what_was_meant_is_answered(language, make):
     assert not [answer for answer in answers if "failed" in answer or "reference" in answer]
 
 
+def test_results_that_are_not_shown_are_told(prometheus):
+    """Twenty series of many are no full list, and the model can see that."""
+    answer = prometheus_tool(prometheus, cache=None).run('{__name__=~".+"}')
+
+    assert answer.count("\n") == 20
+    assert answer.splitlines()[-1].startswith("(There are ")
+
+
 # -- through the agents -------------------------------------------------------------------------
 
 
