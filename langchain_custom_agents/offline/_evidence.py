@@ -32,7 +32,8 @@ ENOUGH = 0.56
 
 _MOST_LETTERS = 200_000
 _NUMBERING = re.compile(
-    r"\A(?:\[\d{1,3}\] ?|\(Result \d+ ?/ ?\d+\) ?|Context(?: \([^)]*\))?: ?|…){1,3}"
+    r"\A(?:\[\d{1,3}\] ?|\(Result \d+ ?/ ?\d+\) ?|Context(?: \([^)]*\))?: ?"
+    r"|(?:文脈|コンテキスト|上下文)[:：] ?|…){1,3}"
 )
 _NOT_PROSE = re.compile(r"\A(?:Sections|Related pages): ")
 _ITEM = re.compile(r"(?:[-*+•·]|\(?\d{1,2}[.)]|\(?[a-z]\))\s")
@@ -256,6 +257,7 @@ def _paragraphs(text: str) -> Iterator[str]:
             open_lines.append(line)
         wrapped = (
             following
+            and not line.endswith((":", "："))  # which introduces what follows
             and max(len(line), len(following)) <= _LONGEST
             and len(line) + len(following.split()[0]) >= _WRAPPED
         )

@@ -107,10 +107,16 @@ class HashingEmbeddings(Embeddings):
         Returns:
             One vector of length 1 per text.
 
+        Raises:
+            TypeError: If it is one text, or holds what is no text.
+
         Example:
             >>> len(HashingEmbeddings(64).embed_documents(["one", "two"])[0])
             64
         """
+        if isinstance(texts, str):
+            msg = "embed_documents takes a list of texts; embed_query takes one text."
+            raise TypeError(msg)
         return [self._embed(text).tolist() for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
@@ -140,6 +146,9 @@ class HashingEmbeddings(Embeddings):
         return self.embed_query(text)
 
     def _embed(self, text: str) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
+        if not isinstance(text, str):
+            msg = f"A text is embedded, not {type(text).__name__}: {str(text)[:100]!r}."
+            raise TypeError(msg)
         vector = np.zeros(self.dimension, dtype=np.float64)
         for token, count in _tokens(text).items():
             weight = 1.0 + math.log(count)

@@ -115,6 +115,16 @@ def test_a_bad_dimension_is_refused(dimension: object) -> None:
         HashingEmbeddings(dimension)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [("one text", "takes a list of texts"), ([None], "not NoneType"), ([3], "not int: '3'")],
+)
+def test_what_is_no_text_is_refused(texts: object, said: str) -> None:
+    """One text in place of a list, and what is no text, is refused in a sentence."""
+    with pytest.raises(TypeError, match=said):
+        HashingEmbeddings().embed_documents(texts)
+
+
 def test_it_says_what_it_is() -> None:
     """The docstring calls it a stand-in, not a language model."""
     assert "stand-in" in (HashingEmbeddings.__doc__ or "")

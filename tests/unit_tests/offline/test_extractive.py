@@ -200,6 +200,7 @@ def test_understands_the_ways_a_chain_is_put(question: str) -> None:
         (HIROKO_JA, "ひろこの父の職業は何ですか?", "たくまは教師です。"),
         (HIROKO_JA, "ひろこさんのお母さんの仕事は何ですか。", "あやこは医者です。"),
         (HIROKO_JA, "ひろこは何歳ですか?", "ひろこは10歳です。"),
+        (HIROKO_JA, "ひろこの母は何をしていますか?", "あやこは医者です。"),
         (HIROKO_JA, "ひろこの父は誰ですか?", "ひろこの父はたくまです。"),
         (HIROKO_ZH, "弘子的父亲的职业是什么?", "拓马是老师。"),
         (HIROKO_ZH, "弘子的母亲是做什么的?", "绫子是医生。"),
@@ -421,6 +422,10 @@ def test_answers_from_a_text_without_an_agent() -> None:
     assert llm.invoke(f"{text}\n\nQuestion: {FATHER}") == "Takuma is a teacher."
     assert llm.invoke(f"{text}\n\nQuestion: Who is Zorblax?\nHelpful Answer:") == UNKNOWN
     assert llm.invoke("How old is Hiroko?") == UNKNOWN
+    introduced = f"Answer the question based only on the following context:\n{text}"
+    assert llm.invoke(f"{introduced}\n\nQuestion: {FATHER}") == "Takuma is a teacher."
+    japanese = llm.invoke(f"文脈: {HIROKO_JA[0]}\n質問: たくまの職業は何ですか?")
+    assert japanese == HIROKO_JA[0]
     chat = ExtractiveChatModel()
     said = chat.invoke([SystemMessage(f"Use this: {text}"), HumanMessage("How old is Hiroko?")])
     assert said.content == "Hiroko is 10 years old."
