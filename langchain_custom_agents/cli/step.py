@@ -1,6 +1,7 @@
 """Stepping through a run in a terminal: what `lca ask --step` does."""
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -151,6 +152,8 @@ class _Screen:
         Raises:
             EOFError: If there is none.
         """
+        if sys.stdin is None:  # as it is where standard input was closed
+            raise EOFError
         said = self._console.input(f"{what}> ", markup=False, emoji=False)
         if not self._console.is_terminal:
             self.show(said)  # a terminal shows what is typed; a pipe does not

@@ -114,6 +114,19 @@ def test_errors_go_to_standard_error():
     )
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell closes the input")
+def test_stepping_without_an_input_ends():
+    """Where standard input was closed, stepping ends as at the end of a pipe."""
+    said = subprocess.run(
+        ["/bin/sh", "-c", '"$@" <&-', "sh", *LCA, "ask", "--step", QUESTION],
+        env=PLAIN,
+        capture_output=True,
+        check=False,
+    )
+    assert (said.returncode, said.stderr) == (1, b"")
+    assert b"not finished" in said.stdout
+
+
 def test_whoever_reads_may_stop_early():
     """A reader that goes away, as `head` does, ends the command without a traceback."""
     process = subprocess.Popen(
