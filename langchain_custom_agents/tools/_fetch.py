@@ -114,7 +114,7 @@ def origin_of(url: str) -> str:
     except (httpx2.InvalidURL, ValueError, TypeError):
         port, parsed = None, httpx2.URL("")
     if port is None or not 0 < port < 65_536 or not parsed.host:
-        msg = f"{url[:200]!r} is no address of a web page; give one that begins with https://."
+        msg = f"{str(url)[:200]!r} is no address of a web page; give one that begins with https://."
         raise RefusedError(msg)
     if parsed.userinfo:
         msg = "Addresses with a user name or password are not read; give the address without."
@@ -144,7 +144,7 @@ class Fetcher:
         sleep: What waits where a site asks for time between its pages.
 
     Raises:
-        ValueError: If an origin is no address.
+        ValueError: If an origin is no address, or no header can say who asks.
     """
 
     def __init__(
@@ -165,6 +165,9 @@ class Fetcher:
         except RefusedError as error:
             msg = f"`allow_origins`: {error}"
             raise ValueError(msg) from error
+        if user_agent and not (user_agent.isascii() and user_agent.isprintable()):
+            msg = f"`user_agent` is {user_agent!r}; give one line of ASCII letters, as headers are."
+            raise ValueError(msg)
         own = _PRODUCT.match(user_agent or "")
         contact = f" ({user_agent})" if user_agent else ""
         self._agent = str(user_agent) if own else f"{AGENT}/{__version__}{contact}"

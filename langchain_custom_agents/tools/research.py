@@ -1,6 +1,7 @@
 """Search the web, read pages into a vector store, and answer from what was stored, with sources."""
 
 import inspect
+import math
 import re
 import threading
 import time
@@ -115,21 +116,33 @@ def research_tools(
     if not isinstance(store, VectorStore):
         msg = f"`store` is {type(store).__name__}; give a FAISSStore or another vector store."
         raise TypeError(msg)
-    if min(k, max_tokens, max_bytes) < 1 or timeout <= 0:
-        msg = "`k`, `max_tokens`, `max_bytes` and `timeout` must be greater than 0."
+    whole = {"k": k, "max_tokens": max_tokens, "max_bytes": max_bytes, "read_first": read_first}
+    for name, number in whole.items():
+        least = int(name != "read_first")
+        if isinstance(number, bool) or not isinstance(number, int) or number < least:
+            msg = f"`{name}` is {number!r}; give a whole number, at least {least}."
+            raise ValueError(msg)
+    if not _is_number(timeout) or not 0 < timeout < math.inf:
+        msg = f"`timeout` is {timeout!r}; give a number of seconds above 0."
         raise ValueError(msg)
-    if max_age is not None and max_age < 0:
-        msg = f"`max_age` is {max_age}; give a number of seconds, or None for never."
+    if max_age is not None and (not _is_number(max_age) or not max_age >= 0):
+        msg = f"`max_age` is {max_age!r}; give a number of seconds, or None for never."
         raise ValueError(msg)
     if isinstance(allow_origins, str):
         msg = f"`allow_origins` is one text; give a list: [{allow_origins!r}]."
         raise TypeError(msg)
+    if not isinstance(allow_origins, Iterable):
+        msg = f"`allow_origins` is {allow_origins!r}; give a list of origins."
+        raise TypeError(msg)
     if user_agent is not None and not isinstance(user_agent, str):
         msg = f"`user_agent` is {user_agent!r}; give a text, such as an address to write to."
         raise TypeError(msg)
-    if read_first < 0:
-        msg = f"`read_first` is {read_first}; give the number of pages to read, or 0 for none."
-        raise ValueError(msg)
+    if fetcher is not None and not hasattr(fetcher, "fetch"):
+        msg = f"`fetcher` is {fetcher!r}; give a Fetcher, or None."
+        raise TypeError(msg)
+    if not callable(clock):
+        msg = f"`clock` is {clock!r}; give a function that returns seconds, such as time.time."
+        raise TypeError(msg)
     require_readers()
     if fetcher is None:
         fetcher = Fetcher(
@@ -153,6 +166,10 @@ def research_tools(
         _ReadPage(library=library, sources=sources, tokens=max_tokens),
         _Recall(library=library, sources=sources, k=k),
     ]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def with_sources(answer: str, documents: Iterable[Document]) -> str:

@@ -362,9 +362,35 @@ def test_what_does_not_fit_is_refused(web):
         web.tools(read_first=-1)
     with pytest.raises(ValueError, match="`max_age` is -1"):
         web.tools(max_age=-1)
-    for wrong in ({"allow_origins": "http://wiki:80"}, {"user_agent": 5}):
-        with pytest.raises(TypeError, match=f"`{next(iter(wrong))}` is"):
-            research_tools(print, FAISSStore(HashingEmbeddings()), **wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"allow_origins": "http://wiki:80"},
+        {"allow_origins": None},
+        {"allow_origins": [5]},
+        {"user_agent": 5},
+        {"user_agent": "\u540d\u524d (me@example.org)"},
+        {"user_agent": "me@example.org\r\nX-Other: 1"},
+        {"k": "3"},
+        {"k": True},
+        {"max_tokens": 1.5},
+        {"max_bytes": None},
+        {"read_first": "2"},
+        {"timeout": "5"},
+        {"timeout": float("inf")},
+        {"timeout": float("nan")},
+        {"max_age": "week"},
+        {"max_age": float("nan")},
+        {"fetcher": 5},
+        {"clock": 5},
+    ],
+)
+def test_an_argument_of_another_kind_is_named(wrong):
+    """Whatever is wrong is told by the argument's name, before any page is asked for."""
+    with pytest.raises((TypeError, ValueError), match=f"`{next(iter(wrong))}`"):
+        research_tools(print, FAISSStore(HashingEmbeddings()), **wrong)
 
 
 def test_a_search_that_fails_hides_its_key(web):
