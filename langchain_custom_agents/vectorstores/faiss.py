@@ -407,17 +407,18 @@ class FAISSStore(VectorStore):
             if "embedding" not in manifest and self._embedding_id:
                 self._documents.describe(connection, embedding=self._embedding_id)
             # The vectors first: a commit must never speak of one that is not there.
-            self._vectors(matrix.shape[1]).write(self._documents.state(connection), matrix)
+            index = self._vectors(matrix.shape[1])
+            index.write(self._documents.state(connection), matrix)
             self._documents.insert(connection, batch.ids, batch.texts, batch.metadatas)
             self._documents.committed(connection)
+            self._index = index  # not before: a first write that fails fixes no dimension
         self._published()
 
     def _published(self) -> None:
         """Bring the index up to the commit just made, and the files after it."""
         with self._reading() as (_, snapshot):
-            pass
-        if snapshot is None:
-            return
+            if snapshot is None:
+                return
         if len(snapshot.dead) > max(4_096, len(snapshot.vectors) // 2):
             self.compact()
         elif snapshot.unsaved() >= max(SAVE, len(snapshot.vectors) // 8):
@@ -894,17 +895,13 @@ class FAISSStore(VectorStore):
             dimension = self._documents.manifest(connection).get("dimension")
             if dimension is None:
                 return None
-            self._vectors(dimension)
-        dead_since = partial(self._documents.dead_since, connection)
-        return cast("VectorIndex", self._index).snapshot(state, dead_since)
+            self._index = self._vectors(dimension)
+        return self._index.snapshot(state, partial(self._documents.dead_since, connection))
 
     def _vectors(self, dimension: int) -> VectorIndex:
-        # Another dimension than before: the first write failed, and so fixed none.
-        if self._index is None or self._index.dimension != dimension:
-            self._index = VectorIndex(
-                self._path, dimension, self._metric, tier=self._tier, fsync=self._fsync
-            )
-        return self._index
+        if self._index is not None and self._index.dimension == dimension:
+            return self._index
+        return VectorIndex(self._path, dimension, self._metric, tier=self._tier, fsync=self._fsync)
 
     def _embedder(self) -> Embeddings:
         if self._embedding is None:

@@ -734,9 +734,11 @@ def test_a_write_that_failed_fixes_no_dimension(tmp_path: Path, monkeypatch: Any
             patched.setattr(store._documents, "insert", _full)
             with pytest.raises(OSError, match="full"):
                 store.add_embeddings([("a", [1.0, 2.0, 3.0])])
-        store.add_embeddings([("b", [1.0, 0.0]), ("c", [0.0, 1.0])])
-        (found,) = store.similarity_search_by_vector([0.0, 1.0], k=1)
-        assert found.page_content == "c"
+        with FAISSStore(None, tmp_path / "s") as other:
+            other.add_embeddings([("b", [1.0, 0.0])])
+        store.add_embeddings([("c", [0.0, 1.0])])
+        found = store.similarity_search_by_vector([0.0, 1.0])
+        assert [document.page_content for document in found] == ["c", "b"]
 
 
 def _full(*_: Any) -> None:
