@@ -172,6 +172,7 @@ class Form:
     """
 
     def __init__(self, labels: tuple[str, ...], observation: str, *, common: bool = True) -> None:
+        self._arguments = (labels, observation, common)
         own = {label.rstrip(":： ") for label in labels} | {observation.rstrip(":： ")}
         own.discard("")
         vocabulary = VOCABULARY if common else {}
@@ -217,6 +218,10 @@ class Form:
         self._within = re.compile(rf"(?<=[ \t。])(?:{within})|\\+.|[\"'`“”「」『』(){{}}\[\]（）]")
         self._to_escape_within = re.compile(rf"(?<=[ \t。])(?={slashes}{within})")
         self._escaped_within = re.compile(rf"(?<=[ \t。])\\(?={slashes}{within})")
+
+    def __reduce__(self) -> "tuple[Callable[..., Form], tuple[object, ...]]":
+        """Let an agent be handed to another process: the cache hides the class from pickle."""
+        return _form, self._arguments
 
     def escape(self, content: str) -> str:
         """Return content in which nothing counts as form any more."""
@@ -298,6 +303,10 @@ class Form:
     def unescape_within(self, written: str) -> str:
         """Undo `escape_within`."""
         return _on_first_line(self._escaped_within, "", written)
+
+
+def _form(labels: tuple[str, ...], observation: str, common: bool) -> Form:
+    return Form(labels, observation, common=common)
 
 
 def _on_first_line(pattern: re.Pattern[str], by: str, text: str) -> str:

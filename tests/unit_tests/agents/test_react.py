@@ -1,5 +1,7 @@
 """ReActAgent: made of a model and tools, or of the parts LangChain documents."""
 
+import pickle
+
 import pytest
 from langchain_classic.agents import AgentExecutor as StockExecutor
 from langchain_classic.agents import LLMSingleActionAgent
@@ -7,6 +9,7 @@ from langchain_classic.agents.agent import AgentOutputParser
 from langchain_classic.chains import LLMChain
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
+from langchain_core.language_models import FakeListLLM
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.tools import Tool
 
@@ -414,3 +417,12 @@ def test_a_parser_of_ones_own_that_returns_no_move_is_named(search, returned):
 
     with pytest.raises(TypeError, match=rf"MyParser.parse returned {returned!r} for "):
         agent.plan([], input="How old?")
+
+
+def test_an_agent_that_was_used_can_be_handed_to_another_process():
+    """Process pools pickle agents, LangChain's and ours."""
+    search = Tool("Search", str, "looks things up")
+    agent = ReActAgent.from_llm_and_tools(FakeListLLM(responses=[LOOK, LOOK]), [search])
+    action = agent.plan([], input="How old?")
+
+    assert pickle.loads(pickle.dumps(agent)).plan([], input="How old?") == action
