@@ -76,7 +76,7 @@ def open_search(name: str, k: int = 4) -> Callable[[str], Any]:
         Traceback (most recent call last):
         ValueError: There is no web search 'altavista'; give searxng:URL, duckduckgo, tavily, ...
     """
-    kind, _, address = name.partition(":")
+    kind, _, address = str(name).partition(":")
     if kind == "searxng" and address.startswith(("http://", "https://")):
         return lambda query: _searxng(address, query, k)
     if name not in _KINDS:

@@ -9,7 +9,7 @@ import pytest
 from langchain_custom_agents.tools.searches import open_search
 
 
-@pytest.mark.parametrize("name", ["altavista", "", "searxng", "searxng:ftp://x"])
+@pytest.mark.parametrize("name", ["altavista", "", "searxng", "searxng:ftp://x", None])
 def test_an_unknown_search_is_refused_with_the_known_ones(name):
     """A name of no search is refused in a sentence that names those there are."""
     with pytest.raises(ValueError, match="give searxng:URL, duckduckgo, tavily, serpapi or google"):
