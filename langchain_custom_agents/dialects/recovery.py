@@ -152,6 +152,10 @@ _POLITE = re.compile(
     r"[^.!?\n]*",
     re.IGNORECASE,
 )
+# What opens a block of code: a call in it is not made yet.
+_BLOCK = re.compile(
+    r"[ \t]{0,40}(?:if|elif|else|for|while|with|try|except|finally|def|class)\b[^\n]{0,200}:\s{0,9}"
+)
 # So many calls above each other are looked at for the first one.
 _MOST_LINES = 64
 _FINAL = "The name of the action means the answer."
@@ -193,6 +197,8 @@ class _Reader:
         self.dialect, self.words, self.toolbox = dialect, words, toolbox
         self.say = dialect.phrases
         self.finish: str = getattr(dialect, "finish", "")
+        # The word that means the answer in place of a tool's name.
+        self.final = self.finish or getattr(dialect, "final_answer", "").rstrip(":： ")
         self.brackets = _is_a(dialect, "Bracketed")
         self.repairs: list[str] = []
         self.thought = ""
@@ -490,7 +496,7 @@ class _Reader:
         if found and self.can_be_tool(found[1]):
             return Call(found[1], found[2], written=True)
         name, colon, rest = re.sub(r"：", ":", line, count=1).partition(":")
-        if colon and rest.strip() and calls.is_finish(bare(name), self.finish):
+        if colon and rest.strip() and calls.is_finish(bare(name), self.final):
             return Said(rest + "\n" + below, (_FINAL,))
         tool = self.prefix(line)
         if tool is not None:
@@ -555,7 +561,7 @@ class _Reader:
             text = text[: tag.start]
         blob = self.in_blob(text)
         if blob is not None:
-            if isinstance(blob, Call) and not calls.is_finish(bare(blob.name), self.finish):
+            if isinstance(blob, Call) and not calls.is_finish(bare(blob.name), self.final):
                 self.refuse(self.say.unclear)
             return Said(blob.given, (OTHER_FORM,))
         if _ECHOED_ANSWER.match(text):
@@ -625,6 +631,9 @@ class _Reader:
                     self.shown.append(range(found.start, len(body) - len(found.rest)))
                     continue
                 self.thought = self.dialect.form.unescape(segments.thought(found.start))
+                inside = found.heard.given if isinstance(found.heard, Said) else ""
+                if isinstance(inside, str) and isinstance(self.in_blob(inside), Call):
+                    self.refuse(self.say.unclear)
                 self.rest = rest
                 return self.settle(found.heard)
         except BrokenJSONError as error:
@@ -715,7 +724,8 @@ class _Reader:
         if alone and alone["name"] in self.toolbox:
             return self.under_name(alone["name"], body[alone.end() :])
         head, _, line = body.rpartition("\n")
-        if introduces_example(head):
+        in_block = line[:1].isspace() and _BLOCK.fullmatch(head.rpartition("\n")[2])
+        if in_block or introduces_example(head):
             return None
         in_fence = segments.in_fence(len(head))
         if in_fence is not None:
@@ -724,7 +734,7 @@ class _Reader:
                 return None
             # More than calls is code.
             lines = [each for each in line.split("\n") if each.strip()]
-            if len(lines) > _MOST_LINES or not all(map(self.alone, lines)):
+            if not 0 < len(lines) <= _MOST_LINES or not all(map(self.alone, lines)):
                 return None
             head, line = "\n".join((head, *lines[:-1])), lines[-1]
         call = self.alone(line)
@@ -734,8 +744,10 @@ class _Reader:
         for _ in range(_MOST_LINES):
             before, _, above = head.rstrip().rpartition("\n")
             earlier = self.alone(above)
-            if earlier is None or introduces_example(before):
+            if earlier is None:
                 break
+            if introduces_example(before):
+                return None
             head, call = (
                 before,
                 Call(
@@ -761,7 +773,7 @@ class _Reader:
             return None
         name = found[0].name
         finishes = (
-            calls.is_finish(bare(name), self.finish) and calls.EXPRESSION not in found[0].repairs
+            calls.is_finish(bare(name), self.final) and calls.EXPRESSION not in found[0].repairs
         )
         paper = self.brackets and not self.toolbox and bare(name) in ("Search", "Lookup")
         known = self.toolbox and resolve(name, self.toolbox)
@@ -847,7 +859,7 @@ class _Reader:
         name = bare(heard.name)
         short = len(name) <= 4 * LONGEST_NAME
         own = short and bool(self.finish) and letters(name) == letters(self.finish)
-        if own or (calls.is_finish(name, self.finish) and name not in self.toolbox):
+        if own or (calls.is_finish(name, self.final) and name not in self.toolbox):
             if not own or calls.EXPRESSION in heard.repairs:
                 self.repairs.append(_FINAL)
             if heard.given is NotGiven:

@@ -728,3 +728,25 @@ def test_a_fixed_space_before_a_colon_belongs_to_the_label():
 def test_a_remark_in_the_label_of_the_answer_is_no_part_of_it():
     """Words in brackets before the colon say what the answer is like."""
     assert ENGLISH.read("Final Answer (in metres): 1592").move == Answer("1592")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Handlung: Antwort\nEingabe: 42",
+        '{"action": "Antwort", "action_input": "42"}',
+        "Antwort[42]",
+    ],
+)
+def test_a_label_of_ones_own_for_the_answer_means_it_in_place_of_a_tool(said):
+    """What the answer is called is known in every form, whatever the language."""
+    own = Labelled(action="Handlung", action_input="Eingabe", final_answer="Antwort")
+
+    assert own.read(said, [SEARCH]).move == Answer("42")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: type(dialect).__name__)
+@pytest.mark.parametrize("said", ["```\n```", "I look\n```python\n\n```"])
+def test_a_fence_around_nothing_is_no_call(dialect, said):
+    """Nothing stands in it that could be one."""
+    assert isinstance(dialect.read(said, [SEARCH]).move, Misreading)

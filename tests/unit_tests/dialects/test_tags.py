@@ -141,6 +141,19 @@ def test_what_open_models_of_today_write_is_read(text):
     assert ENGLISH.read(text, [WEATHER, NOW]).move == Action("weather", {"city": "Aso"})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<answer>{"name": "weather", "arguments": {"city": "Aso"}}</answer>',
+        "For example:\nweather(city='Aso')\nweather(city='Fuji')",
+        "if True:\n    weather(city='Aso')",
+    ],
+)
+def test_what_only_looks_like_a_call_or_an_answer_is_neither(text):
+    """An answer that is a call, calls shown one above the other, and code do nothing."""
+    assert isinstance(ENGLISH.read(text, [WEATHER]).move, Misreading)
+
+
 def test_a_tool_that_takes_nothing_is_called_by_its_name_alone():
     """A name between tags is a call, if that tool needs no more."""
     assert ENGLISH.read("<tool_call>now\n</tool_call>", [WEATHER, NOW]).move == Action("now", {})
