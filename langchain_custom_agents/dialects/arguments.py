@@ -122,6 +122,9 @@ def _object(text: str, spec: ToolSpec) -> tuple[str | dict[str, Any], list[str]]
         if rest[0] in "+-*/=^%<>&|.,)" and not _LIKE_JSON.match(text):
             return text, []
         repairs.append(WORDS_AFTER)
+    if spec.takes_text and not spec.names_text(found.value):
+        # A request body, say, or a value in code: the tool gets it to the letter.
+        return text[: len(text) - len(found.rest)].rstrip(), [WORDS_AFTER] if rest else []
     return found.value, repairs
 
 

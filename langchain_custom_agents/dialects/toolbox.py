@@ -83,11 +83,17 @@ class ToolSpec:
             >>> weather.suits({"city": "Kyoto"}), weather.suits("Kyoto")
             (True, False)
         """
-        if self.takes_text or self.args is None:
+        if self.takes_text:
+            return isinstance(given, str) or self.names_text(given)
+        if self.args is None:
             return True
         if isinstance(given, str):
             return len(self.args) == 1
         return set(given) <= set(self.args)
+
+    def names_text(self, given: dict[str, Any]) -> bool:
+        """Tell whether an object is the one text of a tool under its name, not that text itself."""
+        return len(given) == 1 and set(given) <= {*(self.args or ()), "__arg1"}
 
     def fit(self, given: str | dict[str, Any]) -> str | dict[str, Any]:
         """Return the input in the shape the tool takes.
@@ -97,7 +103,7 @@ class ToolSpec:
         """
         if not self.takes_text or isinstance(given, str):
             return given
-        if len(given) == 1 and set(given) <= {*(self.args or ()), "__arg1"}:
+        if self.names_text(given):
             return given
         return json.dumps(given, ensure_ascii=False)
 

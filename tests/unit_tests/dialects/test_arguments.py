@@ -1,8 +1,9 @@
 """What a tool is called with, read from the words of a model."""
 
 import pytest
+from langchain_core.tools import Tool
 
-from langchain_custom_agents.dialects import ToolSpec
+from langchain_custom_agents.dialects import ENGLISH, Bracketed, ToolSpec
 from langchain_custom_agents.dialects.arguments import read_arguments, read_input
 from langchain_custom_agents.dialects.lenient_json import BrokenJSONError, read_json, to_json
 
@@ -152,3 +153,13 @@ def test_emphasis_that_ended_with_the_label_is_no_part_of_the_arguments():
     """Two asterisks before arguments are left over from "**Action Input: ** {...}"."""
     assert read_input('** {"a": 1, "b": 2}', TWO)[0] == {"a": 1, "b": 2}
     assert read_input("**kwargs", ToolSpec("Search"))[0] == "**kwargs"
+
+
+@pytest.mark.parametrize("text", ['{"price": 1.10}', "{'a': True}", '{"a": 1, "a": 2}'])
+@pytest.mark.parametrize("written", ["Action: post\nAction Input: {}", "Action: post[{}]"])
+def test_a_tool_of_one_text_gets_an_object_to_the_letter(written, text):
+    """A request body, or a value in code, is not rewritten as other JSON of the same meaning."""
+    dialect = Bracketed() if "[" in written else ENGLISH
+    post = Tool(name="post", func=str, description="Send a body.")
+
+    assert dialect.read("Thought: t\n" + written.replace("{}", text), [post]).move.input == text
