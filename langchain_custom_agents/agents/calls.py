@@ -23,6 +23,7 @@ from langchain_core.tools.base import get_all_basemodel_annotations
 from pydantic import BaseModel
 
 from langchain_custom_agents._awaited import awaited
+from langchain_custom_agents.tools._pages import BY_EXECUTOR
 
 
 def with_injected(
@@ -225,7 +226,7 @@ def configured(manager: Any) -> RunnableConfig:
     """
     carried = [h for h in getattr(manager, "handlers", ()) if isinstance(h, _Configuration)]
     # Of a run within a run, the inner is the last.
-    return {"configurable": dict(carried[-1].configurable) if carried else {}}
+    return {"configurable": {**carried[-1].configurable, BY_EXECUTOR: True} if carried else {}}
 
 
 class ConfiguredTool:

@@ -85,6 +85,9 @@ def fork_context() -> None:
     _here.set(dict(_here.get({})))
 
 
+BY_EXECUTOR = "langchain_custom_agents_executor"
+"""A key of `configurable`: the call was made by an executor, not by the node of a graph."""
+
 _graph_runs: "weakref.WeakKeyDictionary[Any, uuid.UUID]" = weakref.WeakKeyDictionary()
 _graph_runs_lock = threading.Lock()
 
@@ -105,7 +108,10 @@ def run_key(config: RunnableConfig | None, parent_run_id: uuid.UUID | None) -> H
         The key, or None for a call that is not part of a run.
     """
     configurable = (config or {}).get("configurable") or {}
-    namespace, _, _ = str(configurable.get("checkpoint_ns") or "").rpartition("|")
+    namespace = str(configurable.get("checkpoint_ns") or "")
+    if not configurable.get(BY_EXECUTOR):
+        # The last part names the node that calls the tool. Around an executor, it is the agent.
+        namespace, _, _ = namespace.rpartition("|")
     if thread := configurable.get("thread_id"):
         return ("thread", str(thread), namespace)
     if writer := getattr(configurable.get("__pregel_runtime"), "stream_writer", None):
