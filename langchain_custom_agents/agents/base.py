@@ -11,10 +11,11 @@ from langchain_core.exceptions import OutputParserException
 from langchain_core.prompt_values import PromptValue
 from langchain_core.prompts import BasePromptTemplate
 from langchain_core.runnables import RunnableConfig
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from langchain_custom_agents._arguments import refuse_unknown
 from langchain_custom_agents.agents.output_parser import DialectOutputParser, prose_in
+from langchain_custom_agents.agents.prompt import Scratchpad
 from langchain_custom_agents.dialects import Action, Dialect, Toolbox
 from langchain_custom_agents.loop import CORRECTION, Step
 from langchain_custom_agents.models.asking import asay, cut_at, say
@@ -42,6 +43,14 @@ class DialectAgent(BaseModel):
     # Given by LangChain's class.
     llm_chain: Any
     output_parser: Any
+
+    _scratchpad: Scratchpad | None = PrivateAttr(default=None)
+
+    def _pad(self, dialect: Dialect) -> Scratchpad:
+        """Return what writes the steps for a prompt of somebody's own, each step once."""
+        if self._scratchpad is None or self._scratchpad.dialect is not dialect:
+            self._scratchpad = Scratchpad(dialect)
+        return self._scratchpad
 
     @property
     def stop_sequences(self) -> list[str]:

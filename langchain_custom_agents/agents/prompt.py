@@ -5,9 +5,9 @@ Tools, history, question and scratchpad enter a prompt as values: braces in them
 
 import re
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from string import Formatter
-from typing import Any, NoReturn
+from typing import Any, Generic, NoReturn, TypeVar
 
 from langchain_core.agents import AgentAction
 from langchain_core.messages import (
@@ -58,6 +58,35 @@ HISTORY = "chat_history"
 SCRATCHPAD = "agent_scratchpad"
 
 
+Made = TypeVar("Made")
+
+
+class _Once(Generic[Made]):
+    """Keeps what was made of each step of a run, so that it is made once."""
+
+    def __init__(self) -> None:
+        # Keyed by the identity of the action, and dropped with it: nothing is held after the run.
+        self._made: dict[int, tuple[weakref.ref[AgentAction], Any, Made]] = {}
+
+    def of(self, steps: Sequence[Step], make: Callable[[AgentAction, Any], Made]) -> list[Made]:
+        """Return what is made of each step."""
+        made, found = self._made, []
+        for action, observation in steps:
+            known = made.get(id(action))
+            if known is None or known[0]() is not action or known[1] is not observation:
+                known = self._remember(action, observation, make(action, observation))
+            found.append(known[2])
+        return found
+
+    def _remember(
+        self, action: AgentAction, observation: Any, new: Made
+    ) -> tuple["weakref.ref[AgentAction]", Any, Made]:
+        key = id(action)
+        gone = weakref.ref(action, lambda _: self._made.pop(key, None))
+        self._made[key] = gone, observation, new
+        return self._made[key]
+
+
 class Scratchpad:
     """Writes the transcript of a run, each step once however often it is asked for.
 
@@ -78,35 +107,23 @@ class Scratchpad:
     def __init__(self, dialect: Dialect, toolbox: Toolbox = Toolbox()) -> None:  # noqa: B008
         self.dialect = dialect
         self.toolbox = toolbox
-        # Keyed by the identity of the action, and dropped with it: a run's steps are written
-        # once while the run lives, and nothing is held after.
-        self._written: dict[int, tuple[weakref.ref[AgentAction], Any, str]] = {}
+        self._texts = _Once[str]()
+        self._turns = _Once[list[BaseMessage]]()
 
     def write(self, steps: Sequence[Step]) -> str:
         """Return the scratchpad of these steps, ending with the cue."""
-        written, parts = self._written, [self.dialect.cue]
-        for action, observation in steps:
-            known = written.get(id(action))
-            if known is not None and known[0]() is action and known[1] is observation:
-                parts.append(known[2])
-            else:
-                parts.append(self._remember(action, observation))
-        return "".join(parts)
+        return "".join([self.dialect.cue, *self._texts.of(steps, self._text)])
 
     def messages(self, steps: Sequence[Step]) -> list[BaseMessage]:
         """Return the scratchpad as turns of a chat: what the model said, what it was answered."""
-        turns: list[BaseMessage] = []
-        for action, observation in steps:
-            turns.append(AIMessage(self.dialect.write(*self._move(action))))
-            turns.append(HumanMessage(self.dialect.observe(in_words(observation))))
-        return turns
+        return [message for turn in self._turns.of(steps, self._turn) for message in turn]
 
-    def _remember(self, action: AgentAction, observation: Any) -> str:
-        text = self.dialect.step(*self._move(action), in_words(observation))
-        key = id(action)
-        gone = weakref.ref(action, lambda _: self._written.pop(key, None))
-        self._written[key] = (gone, observation, text)
-        return text
+    def _text(self, action: AgentAction, observation: Any) -> str:
+        return self.dialect.step(*self._move(action), in_words(observation))
+
+    def _turn(self, action: AgentAction, observation: Any) -> list[BaseMessage]:
+        said = AIMessage(self.dialect.write(*self._move(action)))
+        return [said, HumanMessage(self.dialect.observe(in_words(observation)))]
 
     def _move(self, action: AgentAction) -> tuple[str, Move]:
         """Return the thought in an action's log, and the action as it was taken."""

@@ -26,7 +26,6 @@ from langchain_custom_agents.agents.prompt import (
     SCRATCHPAD,
     Example,
     ReActPromptTemplate,
-    Scratchpad,
     takes_messages,
     writes_cue,
 )
@@ -95,10 +94,10 @@ class ReActAgent(KnownFields, DialectAgent, LLMSingleActionAgent):
         heard, prompt = super()._heard(steps, inputs), self.llm_chain.prompt
         dialect = self.dialect or ENGLISH
         if takes_messages(prompt):
-            return {SCRATCHPAD: Scratchpad(dialect).messages(steps), **heard}
+            return {SCRATCHPAD: self._pad(dialect).messages(steps), **heard}
         if isinstance(prompt, ReActPromptTemplate) or SCRATCHPAD not in prompt.input_variables:
             return heard
-        pad = Scratchpad(dialect).write(steps)
+        pad = self._pad(dialect).write(steps)
         if writes_cue(getattr(prompt, "template", ""), dialect):
             pad = pad.removeprefix(dialect.cue)
         return {SCRATCHPAD: pad, **heard}

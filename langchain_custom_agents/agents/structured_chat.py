@@ -29,7 +29,6 @@ from langchain_custom_agents.agents.output_parser import (
 from langchain_custom_agents.agents.prompt import (
     SCRATCHPAD,
     Example,
-    Scratchpad,
     StructuredChatPromptTemplate,
     takes_messages,
 )
@@ -115,7 +114,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
         return self.stop_sequences
 
     def _construct_scratchpad(self, intermediate_steps: Sequence[tuple[AgentAction, Any]]) -> str:
-        return Scratchpad(self._form).write(intermediate_steps)
+        return self._pad(self._form).write(intermediate_steps)
 
     def _heard(
         self, steps: Sequence[tuple[AgentAction, Any]], inputs: dict[str, Any]
@@ -123,7 +122,7 @@ class StructuredChatAgent(KnownFields, DialectAgent, ClassicStructuredChatAgent)
         """Return all that the prompt may use; somebody's own prompt is given the scratchpad."""
         heard, prompt = super()._heard(steps, inputs), self.llm_chain.prompt
         if takes_messages(prompt):
-            heard[SCRATCHPAD] = Scratchpad(self._form).messages(steps)
+            heard[SCRATCHPAD] = self._pad(self._form).messages(steps)
         elif not isinstance(prompt, StructuredChatPromptTemplate):
             heard[SCRATCHPAD] = self._construct_scratchpad(steps)
         return heard

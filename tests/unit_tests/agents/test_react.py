@@ -323,7 +323,7 @@ def test_a_scratchpad_holds_nothing_after_the_run():
     for number in range(100):
         pad.write([(AgentAction("Search", str(number), ""), "x" * 1000)])
 
-    assert len(pad._written) <= 1
+    assert len(pad._texts._made) <= 1
 
 
 def test_the_prompt_can_be_looked_at_as_a_template():

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 from langchain_core.messages import AIMessage
+from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.tools import Tool
 
 from langchain_custom_agents.agents.executor import AgentExecutor
@@ -16,12 +17,18 @@ from langchain_custom_agents.testing import ScriptedChatModel, ScriptedLLM
 SEARCH = Tool("Search", lambda query: f"about {query}", "looks things up")
 
 
-def text_run(dialect, agent, model, steps):
+OWN = PromptTemplate.from_template("{tools}\nQuestion: {input}\n{agent_scratchpad}")
+OWN_CHAT = ChatPromptTemplate.from_messages(
+    [("system", "{tools}"), ("human", "{input}"), ("placeholder", "{agent_scratchpad}")]
+)
+
+
+def text_run(dialect, agent, model, steps, **options):
     """Make a run of a text agent that acts so many times, and then answers."""
     moves = [Action("Search", str(number)) for number in range(steps)]
     words = [dialect.write("I look", move).removeprefix(dialect.cue) for move in moves]
     words.append(dialect.write("I know", Answer("42")).removeprefix(dialect.cue))
-    made = agent.from_llm_and_tools(model(words), [SEARCH], dialect=dialect)
+    made = agent.from_llm_and_tools(model(words), [SEARCH], dialect=dialect, **options)
     return AgentExecutor(agent=made, tools=[SEARCH], max_iterations=None)
 
 
@@ -41,6 +48,13 @@ FAMILIES = {
     "bracketed": lambda steps: text_run(Bracketed(), ReActAgent, ScriptedLLM, steps),
     "json": lambda steps: text_run(JsonBlob(), StructuredChatAgent, ScriptedChatModel, steps),
     "functions": functions_run,
+    "own prompt": lambda steps: text_run(ENGLISH, ReActAgent, ScriptedLLM, steps, prompt=OWN),
+    "own chat": lambda steps: text_run(
+        ENGLISH, ReActAgent, ScriptedChatModel, steps, prompt=OWN_CHAT
+    ),
+    "own json": lambda steps: text_run(
+        JsonBlob(), StructuredChatAgent, ScriptedChatModel, steps, prompt=OWN_CHAT
+    ),
 }
 
 
